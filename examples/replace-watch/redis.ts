@@ -81,24 +81,17 @@ export type GuildClearAnswer =
 const guildClear: ScriptOperation<GuildClearArguments, GuildClearAnswer> = {
   script: {
     name: 'guild/clear',
-    sha1: '4b48d19048d839a0df8da0629245c7af2a1d695b',
+    sha1: '4f46ec705a5f9bd00ef2465a369c63e71adba7f2',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes all members.
-
-@returns cleared
-@cost    O(1), and O(members) in the background
-]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
-
+    source: `local members = KEYS[1]
 redis.call('UNLINK', members)
-return { 'cleared' }
-`,
+return { 'cleared' }`,
   },
   parts: ['members'],
   lines: [
-    [1, 'redis/guild/clear.lua', 1],
+    [1, 'redis/guild/clear.lua', 7],
+    [2, 'redis/guild/clear.lua', 9],
   ],
   encode() {
     return []
@@ -136,28 +129,20 @@ function readNamesOfGuildCompleteByRangeFound(part: Reply | undefined): (string)
 const guildCompleteByRange: ScriptOperation<GuildCompleteByRangeArguments, GuildCompleteByRangeAnswer> = {
   script: {
     name: 'guild/complete-by-range',
-    sha1: '0ae5b3970aea8b4e87dce6b7f019744d9530bf82',
+    sha1: '3160106f5453f4fd947e581871213c879161a378',
     reads: true,
     bytes: false,
-    source: `--[[
-Finds the first ten members whose names begin with a prefix, by one command that the origin's Redis did not have.
-
-@returns found  names:[name:text]
-@reads
-@cost    O(log members)
-]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
-local prefix = ARGV[1] -- text: what they begin with
-
+    source: `local members = KEYS[1]
+local prefix = ARGV[1]
 return {
-  'found',
-  redis.call('ZRANGEBYLEX', members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT', '0', '10'),
-}
-`,
+'found',
+redis.call('ZRANGEBYLEX', members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT', '0', '10'),
+}`,
   },
   parts: ['members'],
   lines: [
-    [1, 'redis/guild/complete-by-range.lua', 1],
+    [1, 'redis/guild/complete-by-range.lua', 8],
+    [3, 'redis/guild/complete-by-range.lua', 11],
   ],
   encode(args) {
     return [
@@ -200,26 +185,16 @@ function readNamesOfGuildCompleteFound(part: Reply | undefined): (string)[] {
 const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer> = {
   script: {
     name: 'guild/complete',
-    sha1: '96757a95be55f66fb32e6dd7b1f88fb61ad17cf5',
+    sha1: 'd2aad94a3658a04aed42fc87214c198dcf47329f',
     reads: false,
     bytes: false,
-    source: `--[[
-Finds the first ten members whose names begin with a prefix, in the steps of the origin: two sentinels are put
-around them, looked up and taken away. Nobody sees the sentinels, so that they need no names of their own and nothing is
-ever tried again.
-
-@returns found  names:[name:text]
-@cost    O(log members)
-]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
-local prefix = ARGV[1] -- text: what they begin with
-
--- Names are small letters only: \`{\` and the sign before \`a\` may then stand around them.
+    source: `local members = KEYS[1]
+local prefix = ARGV[1]
 local function is_name(text)
-  return string.match(text, '^[a-z]+$') ~= nil
+return string.match(text, '^[a-z]+$') ~= nil
 end
 if not is_name(prefix) then
-  return redis.error_reply('INVALID prefix: only small letters')
+return redis.error_reply('INVALID prefix: only small letters')
 end
 local before = string.sub(prefix, 1, -2) .. string.char(string.byte(prefix, -1) - 1) .. '{'
 local behind = prefix .. '{'
@@ -228,14 +203,13 @@ local first = redis.call('ZRANK', members, before) + 1
 local last = redis.call('ZRANK', members, behind) - 1
 local names = redis.call('ZRANGE', members, first, math.min(first + 9, last))
 redis.call('ZREM', members, before, behind)
-return { 'found', names }
-`,
+return { 'found', names }`,
   },
   parts: ['members'],
   lines: [
-    [1, 'redis/guild/complete.lua', 1],
-    [12, 'redis/shared/names.lua', 1],
-    [16, 'redis/guild/complete.lua', 12],
+    [1, 'redis/guild/complete.lua', 9],
+    [3, 'redis/shared/names.lua', 2],
+    [6, 'redis/guild/complete.lua', 12],
   ],
   encode(args) {
     return [
@@ -270,38 +244,29 @@ export type GuildJoinAnswer =
 const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
   script: {
     name: 'guild/join',
-    sha1: '6b1c2d0af0b46339d4cd81b99602917740562810',
+    sha1: '2d5f3ed325b980982aad8d192ef2ee44472c1d3d',
     reads: false,
     bytes: false,
-    source: `--[[
-Adds members; those that the guild has already stay as they are.
-
-@returns joined  members:integer
-@cost    O(names x log members)
-]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
-local names, names_at = ARGV, 1 -- repeated (name:text): who joins
-
--- Names are small letters only: \`{\` and the sign before \`a\` may then stand around them.
+    source: `local members = KEYS[1]
+local names, names_at = ARGV, 1
 local function is_name(text)
-  return string.match(text, '^[a-z]+$') ~= nil
+return string.match(text, '^[a-z]+$') ~= nil
 end
 for at = names_at, #names do
-  if not is_name(names[at]) then
-    return redis.error_reply('INVALID names: only small letters')
-  end
+if not is_name(names[at]) then
+return redis.error_reply('INVALID names: only small letters')
+end
 end
 for at = names_at, #names do
-  redis.call('ZADD', members, '0', names[at])
+redis.call('ZADD', members, '0', names[at])
 end
-return { 'joined', redis.call('ZCARD', members) }
-`,
+return { 'joined', redis.call('ZCARD', members) }`,
   },
   parts: ['members'],
   lines: [
-    [1, 'redis/guild/join.lua', 1],
-    [10, 'redis/shared/names.lua', 1],
-    [14, 'redis/guild/join.lua', 10],
+    [1, 'redis/guild/join.lua', 7],
+    [3, 'redis/shared/names.lua', 2],
+    [6, 'redis/guild/join.lua', 10],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.names.length)

@@ -29,1366 +29,1251 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '7f32f4bf34c77cce772131e6c8585de7f41342e6',
+    sha1: '1560636e0e3eee5444b5a7b9624fa576e35f1863',
     reads: false,
     bytes: false,
-    source: `--[[
-Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A
-repeated call changes nothing and is answered alike. \`replaced\`: those that were there, and had not expired. \`taken\`:
-so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
-
-@returns added  added:integer replaced:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
-         their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes.
-         A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in
-         \`remove\`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and
-         the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and
-         the fronts: where a thousand titles begin alike 4 to 8 kB
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
--- KEYS[2] entries: hash: number of an entry -> all that is stored of it
--- KEYS[3] ids: hash: id of an entry -> its number
--- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
-local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
--- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
--- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
-local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \\1 before each word start but the first; expire_ms 0: never
-
+    source: `local meta = KEYS[1]
+local tops = KEYS[5]
+local expiry = KEYS[6]
+local codec = ARGV[1]
+local caller = ARGV[2]
+local call = ARGV[3]
+local added, added_at = ARGV, 4
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or '2',
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+return {
+is_new = not stored[1],
+layout = stored[1] or '2',
+codec = stored[2] or codec,
+last = tonumber(stored[3] or 0),
+last_top = tonumber(stored[4] or 0),
+record = stored[5],
+}
 end
 local index = open_index(meta, codec, caller)
 if index.layout ~= '2' then
-  return redis.error_reply('LAYOUT ' .. index.layout)
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
 if index.codec ~= codec then
-  return redis.error_reply('CODEC ' .. index.codec)
+return redis.error_reply('CODEC ' .. index.codec)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(index.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-  return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
+local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- First what grows, which a server out of memory refuses.
 redis.call('HSET', meta, 'layout', '2', 'codec', codec)
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
--- server out of memory goes on; a call that may add has written before.
 local function try_rights(meta, index, keys)
-  redis.call('HDEL', meta, '')
-  redis.call('ZREM', keys.words, '')
-  redis.call('ZADD', keys.words, 'XX', '0', '')
-  redis.call('ZLEXCOUNT', keys.words, '+', '-')
-  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  if not index.is_new then
-    redis.call('HSET', meta, 'layout', '2')
-  end
+redis.call('HDEL', meta, '')
+redis.call('ZREM', keys.words, '')
+redis.call('ZADD', keys.words, 'XX', '0', '')
+redis.call('ZLEXCOUNT', keys.words, '+', '-')
+redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+if not index.is_new then
+redis.call('HSET', meta, 'layout', '2')
+end
 end
 local keys = {
-  entries = KEYS[2],
-  ids = KEYS[3],
-  words = KEYS[4],
-  tops = tops,
-  expiry = expiry,
-  fronts = KEYS[7],
-  forks = KEYS[8],
+entries = KEYS[2],
+ids = KEYS[3],
+words = KEYS[4],
+tops = tops,
+expiry = expiry,
+fronts = KEYS[7],
+forks = KEYS[8],
 }
 try_rights(meta, index, keys)
--- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
--- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
 local function open_tops(last)
-  return { open = {}, forks = {}, last = last, work = 0 }
+return { open = {}, forks = {}, last = last, work = 0 }
 end
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Where entries have expired most of the work is left for as many of them, so that they never add up.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and 6000 / 3 or 6000
--- What stands for a score in a place.
 local function rank_of(score)
-  return 4503599627370496 - score
+return 4503599627370496 - score
 end
 local function parse_record(record)
-  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = 22 + id_bytes
-  local text_at = marked_at + marked_bytes
-  local text = string.sub(record, text_at + 1, text_at + text_bytes)
-  return {
-    expires_at_ms = expires_at_ms,
-    rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-    marked = string.sub(record, marked_at + 1, text_at),
-    text = text,
-    payload = string.sub(record, text_at + text_bytes + 1),
-  }
+local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+local marked_at = 22 + id_bytes
+local text_at = marked_at + marked_bytes
+local text = string.sub(record, text_at + 1, text_at + text_bytes)
+return {
+expires_at_ms = expires_at_ms,
+rank = rank,
+id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
+marked = string.sub(record, marked_at + 1, text_at),
+text = text,
+payload = string.sub(record, text_at + text_bytes + 1),
+}
 end
--- An entry's field in \`entries\`.
 local function field_of(ref)
-  return struct.pack('>d', ref)
+return struct.pack('>d', ref)
 end
 local function pack_record(entry)
-  local id = entry.id == entry.text and '' or entry.id
-  local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
-  return head .. id .. entry.marked .. entry.text .. entry.payload
+local id = entry.id == entry.text and '' or entry.id
+local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
+return head .. id .. entry.marked .. entry.text .. entry.payload
 end
--- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
-  local suffixes, seen = {}, {}
-  local from = 1
-  while from do
-    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-    if not seen[suffix] then
-      seen[suffix] = true
-      suffixes[#suffixes + 1] = suffix
-    end
-    local mark = string.find(marked, '\\1', from, true)
-    from = mark and mark + 1
-  end
-  return suffixes
+local suffixes, seen = {}, {}
+local from = 1
+while from do
+local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
+if not seen[suffix] then
+seen[suffix] = true
+suffixes[#suffixes + 1] = suffix
+end
+local mark = string.find(marked, '\\1', from, true)
+from = mark and mark + 1
+end
+return suffixes
 end
 local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
+return struct.pack('>dd', rank, ref)
 end
--- What tops know of an entry.
 local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
 local function work_of(suffixes, record)
-  local work = math.ceil(#record / 128)
-  for _, suffix in ipairs(suffixes) do
-    work = work + 30 + #suffix
-  end
-  return work
+local work = math.ceil(#record / 128)
+for _, suffix in ipairs(suffixes) do
+work = work + 30 + #suffix
 end
--- Members of \`words\`: a suffix, the end of text, and the place of its entry.
+return work
+end
 local function members_of(suffixes, place)
-  local members = {}
-  for at, suffix in ipairs(suffixes) do
-    members[at] = suffix .. '\\0' .. place
-  end
-  return members
+local members = {}
+for at, suffix in ipairs(suffixes) do
+members[at] = suffix .. '\\0' .. place
 end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
+return members
+end
 local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+if not found[1] then
+return nil
 end
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local cut = string.find(found[1], '\\0', 1, true)
+return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
 local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
+local fork = known.forks[prefix]
+if fork == nil then
+local found, id = first_fork(keys.forks, prefix)
+fork = found and { prefix = found, id = id } or false
+known.forks[prefix] = fork
 end
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
+return fork
+end
 local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
+local passed, length = {}, 0
+while length <= #suffix do
+local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+if not fork then
+return passed, length, nil
 end
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+return passed, length, fork
+end
+passed[#passed + 1] = fork
+length = #fork.prefix + 1
+end
+return passed, length, nil
+end
 local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
+for _, fork in ipairs(passed) do
+local prefixes = passed_of[fork.id]
+if not prefixes then
+prefixes = {}
+passed_of[fork.id] = prefixes
+passed_of.ids[#passed_of.ids + 1] = fork.id
+end
+prefixes[fork.prefix] = true
+end
 end
 local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, 17 + 1)
-  return top
+local top = { id = id, rest = rest, read = {}, dropped = {} }
+top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+top.letters = string.sub(head, 17 + 1)
+return top
 end
--- Opens the tops with these numbers.
 local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
+local missing, fields = {}, {}
+for _, id in ipairs(ids) do
+if not known.open[id] then
+missing[#missing + 1] = id
+fields[#fields + 1] = id
+fields[#fields + 1] = id .. ':'
+end
+end
+if missing[1] then
+local found = redis.call('HMGET', tops, unpack(fields))
+for at, id in ipairs(missing) do
+known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+end
+end
 end
 local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
+return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
--- The place that begins at this byte: rank and ref.
 local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+return struct.unpack('>dd', packed, byte)
 end
--- The leaf with this letter, perhaps without its places.
 local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
+local leaf = top.read[letter]
+if not leaf then
+leaf = { letter = letter }
+top.read[letter] = leaf
 end
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+return leaf
+end
 local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+if not is_before(rank, ref, top.rank, top.ref) then
+return nil
+end
+local leaves = top.leaves
+local at = leaves and #leaves or #top.letters
+while at > 1 do
+local other_rank, other_ref
+if leaves then
+other_rank, other_ref = leaves[at].rank, leaves[at].ref
+else
+other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+end
+if not is_before(rank, ref, other_rank, other_ref) then
+break
+end
+at = at - 1
+end
+return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
 end
 local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
+return top.id .. ':' .. letter
 end
--- Reads leaves: of these tops those in the same places.
 local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
+local fields, missing = {}, {}
+for at, leaf in ipairs(leaves) do
+if not leaf.places then
+fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+missing[#missing + 1] = leaf
 end
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+end
+if fields[1] then
+local stored = redis.call('HMGET', tops, unpack(fields))
+for at, leaf in ipairs(missing) do
+leaf.places = stored[at]
+end
+end
+end
 local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
+local found, of_tops, leaves = {}, {}, {}
+for _, top in ipairs(list) do
+local leaf, at = find_leaf(top, one.rank, one.ref)
+if leaf then
+found[#found + 1] = { top = top, leaf = leaf, at = at }
+of_tops[#found], leaves[#found] = top, leaf
 end
--- How many of these places are before this one.
+end
+read_leaves(tops, of_tops, leaves)
+return found
+end
 local function places_before(places, rank, ref)
-  local low, high = 0, #places / 16
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * 16)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
+local low, high = 0, #places / 16
+while low < high do
+local middle = math.floor((low + high) / 2)
+local other_rank, other_ref = place_at(places, 1 + middle * 16)
+if is_before(other_rank, other_ref, rank, ref) then
+low = middle + 1
+else
+high = middle
 end
--- How many places of a leaf are before this one, and whether it is there.
+end
+return low
+end
 local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * 16
-  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+local before = places_before(leaf.places, one.rank, one.ref)
+local byte = before * 16
+return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
 end
 local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
+leaf.places, leaf.is_new = places, true
 end
--- Notes that the front of a top is to be written anew.
 local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + 30
-  end
+if not top.has_new_front then
+top.has_new_front = true
+known.work = known.work + 30
+end
 end
 local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
+if not top.leaves then
+top.leaves = {}
+for at = 1, #top.letters do
+local leaf = leaf_of(top, string.sub(top.letters, at, at))
+leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+top.leaves[at] = leaf
+end
+end
+return top.leaves
 end
 local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
+local leaf = table.remove(leaves_of(top), at)
+top.read[leaf.letter] = nil
+top.dropped[#top.dropped + 1] = leaf.letter
+top.has_new_head = true
 end
--- Puts a leaf of these places into a top. None of them is before what stands before it.
 local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
+local leaves, taken, letter = leaves_of(top), {}, 65
+for _, leaf in ipairs(leaves) do
+taken[leaf.letter] = true
 end
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+while taken[string.char(letter)] do
+letter = letter + 1
+end
+local leaf = leaf_of(top, string.char(letter))
+set_places(leaf, places)
+leaf.rank, leaf.ref = 0, 0
+if at > 1 then
+leaf.rank, leaf.ref = place_at(places, 1)
+end
+table.insert(leaves, at, leaf)
+top.has_new_head = true
+end
 local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / 16 / 2) * 16
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
+local cut = math.ceil(#places / 16 / 2) * 16
+set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+put_leaf(top, at + 1, string.sub(places, cut + 1))
 end
--- Makes one leaf of two that are next to each other, or two that are as long.
 local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= 18 * 16 then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
+local leaves = leaves_of(top)
+local first = math.min(at, #leaves - 1)
+if first == 0 then
+return
 end
--- True when it was there.
+read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+local both = leaves[first].places .. leaves[first + 1].places
+drop_leaf(top, first + 1)
+if #both <= 18 * 16 then
+set_places(leaves[first], both)
+else
+split_leaf(top, first, both)
+end
+end
 local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and 10 or 8) * 16 then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
+local before, is_there = find_place(leaf, one)
+if not is_there then
+return false
 end
--- Of leaves that are read.
+local cut = before * 16
+set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+if at == 1 and before < 10 then
+change_front(known, top)
+end
+if #leaf.places < (at == 1 and 10 or 8) * 16 then
+level_leaves(keys.tops, top, at)
+end
+return true
+end
 local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / 16
+local bytes = 0
+for _, leaf in ipairs(leaves) do
+bytes = bytes + #leaf.places
+end
+return bytes / 16
 end
 local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * 16 + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
+if not top.prefixes then
+top.prefixes = {}
+local at = #top.letters * 16 + 1
+while at <= #top.rest do
+local least, bytes = string.byte(top.rest, at, at + 1)
+top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+at = at + 2 + bytes
 end
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+end
+return top.prefixes
+end
 local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
+prefixes_of(top)[prefix] = least
+top.has_new_head = true
+change_front(known, top)
 end
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
 local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
+redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+local least = prefixes_of(top)[prefix]
+set_least(known, top, prefix, nil)
+top.is_gone = not next(top.prefixes)
+known.forks = {}
+return least
 end
 local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', 65))
+redis.call('ZREM', forks, string.rep('\\255', 65))
 end
--- Where one of its forks begins all words, these are the last.
 local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
+for prefix in pairs(prefixes_of(top)) do
+if take_fork(keys, known, top, prefix) == 0 then
+forget_sorted(keys.forks)
 end
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+end
+end
 local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and 16 or 100 - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * 8 > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
+local top = found.top
+if not take_place(keys, known, top, found.leaf, found.at, one) then
+return false
+end
+local is_whole = top.rank == math.huge
+local least = is_whole and 16 or 100 - 1
+local count = top.leaves and #top.leaves or #top.letters
+if count * 8 > least then
+return false
+end
+local leaves = leaves_of(top)
+read_leaves(keys.tops, { top }, leaves)
+local is_short = count_places(leaves) <= least
+if is_short and is_whole then
+give_up_top(keys, known, top)
+end
+return is_short and not is_whole
 end
 local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
+read_tops(tops, known, { id })
+return known.open[id]
 end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
-  return '[' .. prefix
+return '[' .. prefix
 end
 local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
+return '(' .. prefix .. '\\255'
 end
--- Whether words begin with this prefix.
 local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
+local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+return found[1] ~= nil
 end
--- What two texts begin with alike, up to the end of text.
 local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
+local length = 0
+repeat
+length = length + 1
+local byte = string.byte(other, length)
+until byte ~= string.byte(one, length) or not byte or byte == 0
+return string.sub(one, 1, length - 1)
 end
--- Gives a top a fork.
 local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
+redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+set_least(known, top, prefix, least)
+known.forks = {}
 end
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
 local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
+local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+return
+end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+local longer = common_start(first, last)
+if longer == prefix then
+return
+end
+local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+if behind then
+set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+else
+put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+end
+take_fork(keys, known, top, prefix)
 end
 local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
-    end
-  end
-  return longest
+local longest = ''
+for prefix in pairs(prefixes_of(top)) do
+if #prefix > #longest then
+longest = prefix
 end
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
+end
+return longest
+end
 local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
+return {
+most = most,
+ranks = {},
+refs = {},
+size = 0,
+rank = math.huge,
+ref = math.huge,
+cut = false,
+looked = 0,
+}
 end
 local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
+local ranks, refs = best.ranks, best.refs
+table.sort(refs, function(one, other)
+return is_before(ranks[one], one, ranks[other], other)
+end)
+for at = best.size, best.most + 1, -1 do
+ranks[refs[at]] = nil
+refs[at] = nil
+best.cut = true
 end
--- False where it is none of the first, and so nothing behind it is.
+best.size = #refs
+if best.size == best.most then
+best.ref = refs[best.size]
+best.rank = ranks[best.ref]
+end
+end
 local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
+best.looked = best.looked + 1
+if best.ranks[ref] then
+return true
 end
--- Offers the entries of members of \`words\`.
+if not is_before(rank, ref, best.rank, best.ref) then
+best.cut = true
+return false
+end
+best.size = best.size + 1
+best.ranks[ref] = rank
+best.refs[best.size] = ref
+if best.size >= 2 * best.most then
+sort_best(best)
+end
+return true
+end
 local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - 16 + 1))
-  end
+for _, member in ipairs(members) do
+offer(best, place_at(member, #member - 16 + 1))
 end
--- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+end
 local function offer_words(keys, best, child)
-  local from, to = from_prefix(child), to_prefix(child)
-  -- The same text again and again: these are in the order of their places.
-  local is_text = string.byte(child, -1) == 0
-  local most = is_text and 160 or 1000
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-  offer_members(best, members)
-  if is_text and #members == most then
-    local last = members[most]
-    return place_at(last, #last - 16 + 1)
-  end
-  return math.huge, math.huge
+local from, to = from_prefix(child), to_prefix(child)
+local is_text = string.byte(child, -1) == 0
+local most = is_text and 160 or 1000
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+offer_members(best, members)
+if is_text and #members == most then
+local last = members[most]
+return place_at(last, #last - 16 + 1)
 end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
+return math.huge, math.huge
+end
 local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
+table.sort(lists, function(one, other)
+return is_before(one.rank, one.ref, other.rank, other.ref)
+end)
 end
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
+for byte = 1, #places, 16 do
+if not offer(best, place_at(places, byte)) then
+return false
 end
--- Offers the places of tops that are open, of each as long as they are among the first.
+end
+return true
+end
 local function offer_open_tops(fields, best, tops)
-  local firsts, lists = {}, {}
-  for at, top in ipairs(tops) do
-    firsts[at] = leaf_of(top, 'A')
-  end
-  read_leaves(fields, tops, firsts)
-  for at, top in ipairs(tops) do
-    local rank, ref = place_at(firsts[at].places, 1)
-    lists[at] = { top = top, rank = rank, ref = ref }
-  end
-  sort_lists(lists)
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    local leaves = leaves_of(list.top)
-    read_leaves(fields, { list.top }, leaves)
-    for _, leaf in ipairs(leaves) do
-      if not offer_places(best, leaf.places) then
-        break
-      end
-    end
-  end
+local firsts, lists = {}, {}
+for at, top in ipairs(tops) do
+firsts[at] = leaf_of(top, 'A')
 end
--- All that a prefix has to offer, and the place from which on it may be more.
+read_leaves(fields, tops, firsts)
+for at, top in ipairs(tops) do
+local rank, ref = place_at(firsts[at].places, 1)
+lists[at] = { top = top, rank = rank, ref = ref }
+end
+sort_lists(lists)
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+local leaves = leaves_of(list.top)
+read_leaves(fields, { list.top }, leaves)
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf.places) then
+break
+end
+end
+end
+end
 local function offer_children(keys, known, prefix)
-  local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  while found[1] do
-    local child = string.sub(found[1], 1, #prefix + 1)
-    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-    local rank, ref
-    if fork then
-      local top = get_top(keys.tops, known, fork.id)
-      tops[#tops + 1] = top
-      rank, ref = top.rank, top.ref
-    else
-      rank, ref = offer_words(keys, best, child)
-    end
-    if is_before(rank, ref, limit.rank, limit.ref) then
-      limit.rank, limit.ref = rank, ref
-    end
-    known.work = known.work + 10
-    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  end
-  offer_open_tops(keys.tops, best, tops)
-  known.work = known.work + best.looked
-  sort_best(best)
-  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = best.rank, best.ref
-  end
-  return best, limit
+local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+while found[1] do
+local child = string.sub(found[1], 1, #prefix + 1)
+local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+local rank, ref
+if fork then
+local top = get_top(keys.tops, known, fork.id)
+tops[#tops + 1] = top
+rank, ref = top.rank, top.ref
+else
+rank, ref = offer_words(keys, best, child)
 end
--- Adds leaves of these places behind the others.
+if is_before(rank, ref, limit.rank, limit.ref) then
+limit.rank, limit.ref = rank, ref
+end
+known.work = known.work + 10
+from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
+found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+end
+offer_open_tops(keys.tops, best, tops)
+known.work = known.work + best.looked
+sort_best(best)
+if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+limit.rank, limit.ref = best.rank, best.ref
+end
+return best, limit
+end
 local function append_leaves(top, places)
-  local from, size = 1, 11 * 16
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < 8 * 16 then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
+local from, size = 1, 11 * 16
+while from <= #places do
+local to = from + size - 1
+if #places - to < 8 * 16 then
+to = #places
 end
--- The places before its limit stay as they are.
+put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+from = to + 1
+end
+end
 local function refill(keys, known, top, prefix)
-  local best, limit = offer_children(keys, known, prefix)
-  local places = {}
-  for _, ref in ipairs(best.refs) do
-    local rank = best.ranks[ref]
-    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-      places[#places + 1] = pack_place(rank, ref)
-    end
-  end
-  local leaves = leaves_of(top)
-  local last = leaves[#leaves].places
-  drop_leaf(top, #leaves)
-  append_leaves(top, last .. table.concat(places))
-  top.rank, top.ref = limit.rank, limit.ref
+local best, limit = offer_children(keys, known, prefix)
+local places = {}
+for _, ref in ipairs(best.refs) do
+local rank = best.ranks[ref]
+if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+places[#places + 1] = pack_place(rank, ref)
 end
--- The longest first: what stands behind a fork of theirs is right then.
+end
+local leaves = leaves_of(top)
+local last = leaves[#leaves].places
+drop_leaf(top, #leaves)
+append_leaves(top, last .. table.concat(places))
+top.rank, top.ref = limit.rank, limit.ref
+end
 local function refill_all(keys, known, short)
-  for _, one in ipairs(short) do
-    one.prefix = longest_prefix(one.top)
-  end
-  table.sort(short, function(one, other)
-    return #one.prefix > #other.prefix
-  end)
-  for _, one in ipairs(short) do
-    if not one.top.is_gone then
-      refill(keys, known, one.top, one.prefix)
-    end
-  end
+for _, one in ipairs(short) do
+one.prefix = longest_prefix(one.top)
 end
--- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+table.sort(short, function(one, other)
+return #one.prefix > #other.prefix
+end)
+for _, one in ipairs(short) do
+if not one.top.is_gone then
+refill(keys, known, one.top, one.prefix)
+end
+end
+end
 local function leave_hot(keys, known, suffixes, one)
-  local passed_of, last = { ids = {} }, {}
-  for at, suffix in ipairs(suffixes) do
-    local passed = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    last[at] = passed[#passed] or false
-  end
-  local left, short = {}, {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    left[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-    if leave_top(keys, known, found, one) then
-      short[#short + 1] = { top = found.top }
-    end
-  end
-  for at, suffix in ipairs(suffixes) do
-    if last[at] then
-      mend_fork(keys, known, suffix, last[at])
-    end
-  end
-  refill_all(keys, known, short)
+local passed_of, last = { ids = {} }, {}
+for at, suffix in ipairs(suffixes) do
+local passed = walk_forks(keys, known, suffix)
+note_passed(passed_of, passed)
+last[at] = passed[#passed] or false
 end
--- Takes an entry's words out of the index.
+local left, short = {}, {}
+read_tops(keys.tops, known, passed_of.ids)
+for at, id in ipairs(passed_of.ids) do
+left[at] = known.open[id]
+end
+for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+if leave_top(keys, known, found, one) then
+short[#short + 1] = { top = found.top }
+end
+end
+for at, suffix in ipairs(suffixes) do
+if last[at] then
+mend_fork(keys, known, suffix, last[at])
+end
+end
+refill_all(keys, known, short)
+end
 local function leave_words(keys, known, entry, ref)
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, '')
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-  leave_hot(keys, known, suffixes, one)
+local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+known.work = known.work + work_of(suffixes, '')
+redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+leave_hot(keys, known, suffixes, one)
 end
--- A new top without places, which no fork has yet.
 local function make_top(known)
-  known.last = known.last + 1
-  local id = exact(known.last)
-  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
-  top.leaves, top.prefixes = {}, {}
-  known.open[id] = top
-  return top
+known.last = known.last + 1
+local id = exact(known.last)
+local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
+top.leaves, top.prefixes = {}, {}
+known.open[id] = top
+return top
 end
--- Another top with the same places.
 local function copy_top(tops, known, top)
-  local leaves = leaves_of(top)
-  read_leaves(tops, { top }, leaves)
-  local copy = make_top(known)
-  copy.rank, copy.ref = top.rank, top.ref
-  for at, leaf in ipairs(leaves) do
-    put_leaf(copy, at, leaf.places)
-    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
-  end
-  return copy
+local leaves = leaves_of(top)
+read_leaves(tops, { top }, leaves)
+local copy = make_top(known)
+copy.rank, copy.ref = top.rank, top.ref
+for at, leaf in ipairs(leaves) do
+put_leaf(copy, at, leaf.places)
+copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
+end
+return copy
 end
 local function put_place(known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if is_there then
-    return
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places <= 18 * 16 then
-    return
-  end
-  split_leaf(top, at, leaf.places)
-  local count = #top.leaves
-  if count > 16 then
-    top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
-    drop_leaf(top, count)
-  end
+local before, is_there = find_place(leaf, one)
+if is_there then
+return
 end
--- The top of those in this one and of an entry that has come. \`born\`: those that were made for it, by what they were made of.
+local cut = before * 16
+set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
+if at == 1 and before < 10 then
+change_front(known, top)
+end
+if #leaf.places <= 18 * 16 then
+return
+end
+split_leaf(top, at, leaf.places)
+local count = #top.leaves
+if count > 16 then
+top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
+drop_leaf(top, count)
+end
+end
 local function top_with(keys, known, born, top, one)
-  local with = born[top.id]
-  if not with then
-    with = copy_top(keys.tops, known, top)
-    local leaf, at = find_leaf(with, one.rank, one.ref)
-    if leaf then
-      put_place(known, with, leaf, at, one)
-    end
-    born[top.id], born[with.id] = with, with
-  end
-  return with
+local with = born[top.id]
+if not with then
+with = copy_top(keys.tops, known, top)
+local leaf, at = find_leaf(with, one.rank, one.ref)
+if leaf then
+put_place(known, with, leaf, at, one)
 end
--- Makes the prefix a fork where a suffix parts from the words of another one.
+born[top.id], born[with.id] = with, with
+end
+return with
+end
 local function make_fork(keys, known, born, suffix, other, one)
-  local top = get_top(keys.tops, known, other.id)
-  local with = top_with(keys, known, born, top, one)
-  local prefix = common_start(other.prefix, suffix)
-  put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
-  set_least(known, top, other.prefix, #prefix + 1)
+local top = get_top(keys.tops, known, other.id)
+local with = top_with(keys, known, born, top, one)
+local prefix = common_start(other.prefix, suffix)
+put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
+set_least(known, top, other.prefix, #prefix + 1)
 end
--- All that match a few words, in their order.
 local function pack_places(members)
-  local best = new_best(#members)
-  offer_members(best, members)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
-  end
-  return table.concat(places), #places
+local best = new_best(#members)
+offer_members(best, members)
+sort_best(best)
+local places = {}
+for at, ref in ipairs(best.refs) do
+places[at] = pack_place(best.ranks[ref], ref)
+end
+return table.concat(places), #places
 end
 local function keep_sorted(forks)
-  redis.call('ZADD', forks, '0', string.rep('\\255', 65))
+redis.call('ZADD', forks, '0', string.rep('\\255', 65))
 end
--- Makes prefixes of a suffix hot, from this length on, where there are too many words.
 local function make_hot(keys, known, born, suffix, length)
-  while length <= #suffix do
-    local prefix = string.sub(suffix, 1, length)
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
-      return
-    end
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
-    local places, size = pack_places(members)
-    if size <= 24 then
-      return
-    end
-    local top = born[places]
-    if not top then
-      top = make_top(known)
-      append_leaves(top, places)
-      born[places], born[top.id] = top, top
-    end
-    local fork = common_start(members[1], members[#members])
-    if length == 0 then
-      keep_sorted(keys.forks)
-    end
-    put_fork(keys, known, top, fork, length)
-    length = #fork + 1
-  end
+while length <= #suffix do
+local prefix = string.sub(suffix, 1, length)
+local from, to = from_prefix(prefix), to_prefix(prefix)
+if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
+return
+end
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
+local places, size = pack_places(members)
+if size <= 24 then
+return
+end
+local top = born[places]
+if not top then
+top = make_top(known)
+append_leaves(top, places)
+born[places], born[top.id] = top, top
+end
+local fork = common_start(members[1], members[#members])
+if length == 0 then
+keep_sorted(keys.forks)
+end
+put_fork(keys, known, top, fork, length)
+length = #fork + 1
+end
 end
 local function is_all_of(top, prefixes)
-  for prefix in pairs(prefixes_of(top)) do
-    if not prefixes[prefix] then
-      return false
-    end
-  end
-  return true
+for prefix in pairs(prefixes_of(top)) do
+if not prefixes[prefix] then
+return false
 end
--- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
+end
+return true
+end
 local function enter_tops(keys, known, born, passed_of, one)
-  local entered = {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for _, id in ipairs(passed_of.ids) do
-    local top, prefixes = known.open[id], passed_of[id]
-    if born[id] ~= top and is_all_of(top, prefixes) then
-      entered[#entered + 1] = top
-    elseif born[id] ~= top then
-      local with = top_with(keys, known, born, top, one)
-      for prefix in pairs(prefixes) do
-        put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
-      end
-    end
-  end
-  for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
-    put_place(known, found.top, found.leaf, found.at, one)
-  end
+local entered = {}
+read_tops(keys.tops, known, passed_of.ids)
+for _, id in ipairs(passed_of.ids) do
+local top, prefixes = known.open[id], passed_of[id]
+if born[id] ~= top and is_all_of(top, prefixes) then
+entered[#entered + 1] = top
+elseif born[id] ~= top then
+local with = top_with(keys, known, born, top, one)
+for prefix in pairs(prefixes) do
+put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
 end
--- Notes that an entry has come, whose words are stored. \`one\`: its rank, ref and place.
+end
+end
+for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
+put_place(known, found.top, found.leaf, found.at, one)
+end
+end
 local function enter_hot(keys, known, suffixes, one)
-  local born, passed_of = {}, { ids = {} }
-  for _, suffix in ipairs(suffixes) do
-    local passed, length, other = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    if other then
-      make_fork(keys, known, born, suffix, other, one)
-    else
-      make_hot(keys, known, born, suffix, length)
-    end
-  end
-  enter_tops(keys, known, born, passed_of, one)
+local born, passed_of = {}, { ids = {} }
+for _, suffix in ipairs(suffixes) do
+local passed, length, other = walk_forks(keys, known, suffix)
+note_passed(passed_of, passed)
+if other then
+make_fork(keys, known, born, suffix, other, one)
+else
+make_hot(keys, known, born, suffix, length)
 end
--- Stores the words of an entry.
+end
+enter_tops(keys, known, born, passed_of, one)
+end
 local function enter_words(keys, known, suffixes, one)
-  local added = {}
-  for _, member in ipairs(members_of(suffixes, one.place)) do
-    added[#added + 1] = '0'
-    added[#added + 1] = member
-  end
-  redis.call('ZADD', keys.words, unpack(added))
-  enter_hot(keys, known, suffixes, one)
+local added = {}
+for _, member in ipairs(members_of(suffixes, one.place)) do
+added[#added + 1] = '0'
+added[#added + 1] = member
 end
--- Notes that what is stored of an entry has changed, and its place has not.
+redis.call('ZADD', keys.words, unpack(added))
+enter_hot(keys, known, suffixes, one)
+end
 local function note_changed(keys, known, suffixes, one)
-  local passed_of, tops = { ids = {} }, {}
-  for _, suffix in ipairs(suffixes) do
-    note_passed(passed_of, (walk_forks(keys, known, suffix)))
-  end
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    tops[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
-    if found.at == 1 and find_place(found.leaf, one) < 10 then
-      change_front(known, found.top)
-    end
-  end
+local passed_of, tops = { ids = {} }, {}
+for _, suffix in ipairs(suffixes) do
+note_passed(passed_of, (walk_forks(keys, known, suffix)))
 end
--- Notes when an entry expires.
+read_tops(keys.tops, known, passed_of.ids)
+for at, id in ipairs(passed_of.ids) do
+tops[at] = known.open[id]
+end
+for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
+if found.at == 1 and find_place(found.leaf, one) < 10 then
+change_front(known, found.top)
+end
+end
+end
 local function note_expiry(keys, field, before, entry)
-  if entry.expires_at_ms > 0 then
-    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
-  elseif before and before.expires_at_ms > 0 then
-    redis.call('ZREM', keys.expiry, field)
-  end
+if entry.expires_at_ms > 0 then
+redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
+elseif before and before.expires_at_ms > 0 then
+redis.call('ZREM', keys.expiry, field)
+end
 end
 local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
+return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
--- Stores an entry, new or in the place of the one with its id. True when that had not expired.
 local function enter_entry(keys, known, index, entry, now_ms)
-  local field = redis.call('HGET', keys.ids, entry.id)
-  local ref, before, stored
-  if field then
-    ref = struct.unpack('>d', field)
-    stored = redis.call('HGET', keys.entries, field)
-    before = parse_record(stored)
-  else
-    index.last = index.last + 1
-    ref = index.last
-    field = field_of(ref)
-    redis.call('HSET', keys.ids, entry.id, field)
-  end
-  local record = pack_record(entry)
-  if record ~= stored then
-    redis.call('HSET', keys.entries, field, record)
-  end
-  local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
-  if before and is_moved then
-    leave_words(keys, known, before, ref)
-  end
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, record)
-  if is_moved then
-    enter_words(keys, known, suffixes, one)
-  elseif record ~= stored then
-    note_changed(keys, known, suffixes, one)
-  end
-  note_expiry(keys, field, before, entry)
-  return before and not has_expired(before.expires_at_ms, now_ms)
+local field = redis.call('HGET', keys.ids, entry.id)
+local ref, before, stored
+if field then
+ref = struct.unpack('>d', field)
+stored = redis.call('HGET', keys.entries, field)
+before = parse_record(stored)
+else
+index.last = index.last + 1
+ref = index.last
+field = field_of(ref)
+redis.call('HSET', keys.ids, entry.id, field)
+end
+local record = pack_record(entry)
+if record ~= stored then
+redis.call('HSET', keys.entries, field, record)
+end
+local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
+if before and is_moved then
+leave_words(keys, known, before, ref)
+end
+local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+known.work = known.work + work_of(suffixes, record)
+if is_moved then
+enter_words(keys, known, suffixes, one)
+elseif record ~= stored then
+note_changed(keys, known, suffixes, one)
+end
+note_expiry(keys, field, before, entry)
+return before and not has_expired(before.expires_at_ms, now_ms)
 end
 for at = added_at, #added, 6 do
-  local expire_ms = tonumber(added[at + 4])
-  local entry = {
-    id = added[at],
-    text = added[at + 1],
-    marked = added[at + 2],
-    rank = rank_of(added[at + 3]),
-    expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
-    payload = added[at + 5],
-  }
-  if enter_entry(keys, known, index, entry, now_ms) then
-    replaced = replaced + 1
-  else
-    new = new + 1
-  end
-  taken = taken + 1
-  if known.work > most_work then
-    break
-  end
+local expire_ms = tonumber(added[at + 4])
+local entry = {
+id = added[at],
+text = added[at + 1],
+marked = added[at + 2],
+rank = rank_of(added[at + 3]),
+expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
+payload = added[at + 5],
+}
+if enter_entry(keys, known, index, entry, now_ms) then
+replaced = replaced + 1
+else
+new = new + 1
 end
--- Notes the newest numbers, where they have changed.
+taken = taken + 1
+if known.work > most_work then
+break
+end
+end
 local function note_index(meta, index, before, last_top)
-  if index.last ~= before then
-    redis.call('HSET', meta, 'last', exact(index.last))
-  end
-  if last_top ~= index.last_top then
-    redis.call('HSET', meta, 'tops', exact(last_top))
-  end
+if index.last ~= before then
+redis.call('HSET', meta, 'last', exact(index.last))
+end
+if last_top ~= index.last_top then
+redis.call('HSET', meta, 'tops', exact(last_top))
+end
 end
 note_index(meta, index, before, known.last)
--- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
 local function reap(keys, known, now_ms, most)
-  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
--- Removes an entry by its field in \`entries\`.
+local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
 local function remove_entry(keys, known, field, record)
-  local entry = parse_record(record)
-  redis.call('HDEL', keys.entries, field)
-  redis.call('HDEL', keys.ids, entry.id)
-  redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, known, entry, (struct.unpack('>d', field)))
+local entry = parse_record(record)
+redis.call('HDEL', keys.entries, field)
+redis.call('HDEL', keys.ids, entry.id)
+redis.call('ZREM', keys.expiry, field)
+leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
-  for _, field in ipairs(due) do
-    local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, known, field, record)
-    if known.work > 6000 then
-      return true
-    end
-  end
-  return #due == most
+for _, field in ipairs(due) do
+local record = redis.call('HGET', keys.entries, field)
+remove_entry(keys, known, field, record)
+if known.work > 6000 then
+return true
+end
+end
+return #due == most
 end
 reap(keys, known, now_ms, 20 + taken)
 local function renew_fronts(keys, known, codec)
-  local written, bytes = {}, 0
+local written, bytes = {}, 0
 local function front_head(top, codec)
-  local parts, size = { '2', string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
+local parts, size = { '2', string.char(#codec), codec, '' }, 0
+for prefix, least in pairs(prefixes_of(top)) do
+size = size + 1
+parts[size + 4] = string.char(least, #prefix) .. prefix
 end
--- Of the first entries, which the first leaf has.
+if size > 255 then
+return nil
+end
+parts[4] = string.char(size)
+return table.concat(parts)
+end
 local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, 10 do
-    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-  end
-  return fields
+local first = leaf_of(top, 'A')
+read_leaves(tops, { top }, { first })
+local fields = {}
+for at = 1, 10 do
+fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
 end
--- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+return fields
+end
 local function start_of(first, start, text)
-  if start ~= '' and string.sub(text, 1, #start) == start then
-    return start
-  end
-  return common_start(first, text)
+if start ~= '' and string.sub(text, 1, #start) == start then
+return start
 end
--- What of records is told in a front.
+return common_start(first, text)
+end
 local function tell_records(parts, records)
-  local first, start = '', ''
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local payload_at = text_at + text_bytes
-    local text = string.sub(record, text_at, payload_at - 1)
-    start = start_of(first, start, text)
-    first = at == 1 and text or first
-    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-    parts[#parts + 1] = string.sub(record, text_at + #start)
-  end
+local first, start = '', ''
+for at = 1, #records do
+local record = records[at]
+local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+local text_at = id_at + id_bytes + marked_bytes
+local payload_at = text_at + text_bytes
+local text = string.sub(record, text_at, payload_at - 1)
+start = start_of(first, start, text)
+first = at == 1 and text or first
+local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+parts[#parts + 1] = string.sub(record, text_at + #start)
 end
--- Nil where there must be none.
+end
 local function make_front(keys, codec, top)
-  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-  if not head then
-    return nil
-  end
-  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-  for _, record in ipairs(records) do
-    bytes = bytes + #record
-    if string.byte(record) > 0 or bytes > 4096 then
-      return nil
-    end
-  end
-  local parts = { head }
-  tell_records(parts, records)
-  return table.concat(parts)
+local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+if not head then
+return nil
 end
--- Nil where there was none, and is none.
+local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+for _, record in ipairs(records) do
+bytes = bytes + #record
+if string.byte(record) > 0 or bytes > 4096 then
+return nil
+end
+end
+local parts = { head }
+tell_records(parts, records)
+return table.concat(parts)
+end
 local function renew_front(keys, codec, top)
-  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-  local has_front = front and front ~= '' and 1 or 0
-  if top.has_front ~= has_front then
-    top.has_front, top.has_new_head = has_front, true
-  end
-  return front
+local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+local has_front = front and front ~= '' and 1 or 0
+if top.has_front ~= has_front then
+top.has_front, top.has_new_head = has_front, true
 end
-  for id, top in pairs(known.open) do
-    local front = top.has_new_front and renew_front(keys, codec, top)
-    if front == '' then
-      redis.call('HDEL', keys.fronts, id)
-    elseif front then
-      written[#written + 1] = id
-      written[#written + 1] = front
-      bytes = bytes + #front
-    end
-    if bytes > 16384 then
-      redis.call('HSET', keys.fronts, unpack(written))
-      written, bytes = {}, 0
-    end
-  end
-  if written[1] then
-    redis.call('HSET', keys.fronts, unpack(written))
-  end
+return front
+end
+for id, top in pairs(known.open) do
+local front = top.has_new_front and renew_front(keys, codec, top)
+if front == '' then
+redis.call('HDEL', keys.fronts, id)
+elseif front then
+written[#written + 1] = id
+written[#written + 1] = front
+bytes = bytes + #front
+end
+if bytes > 16384 then
+redis.call('HSET', keys.fronts, unpack(written))
+written, bytes = {}, 0
+end
+end
+if written[1] then
+redis.call('HSET', keys.fronts, unpack(written))
+end
 end
 renew_fronts(keys, known, index.codec)
--- What is deleted may be written again: letters of leaves are given anew.
 local function write_tops(tops, known)
-  local gone, written = {}, {}
--- Head and rest.
+local gone, written = {}, {}
 local function pack_top(top)
-  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-  for at, leaf in ipairs(leaves_of(top)) do
-    head[at + 1] = leaf.letter
-    rest[at] = pack_place(leaf.rank, leaf.ref)
-  end
-  for prefix, least in pairs(prefixes_of(top)) do
-    rest[#rest + 1] = string.char(least, #prefix) .. prefix
-  end
-  return table.concat(head), table.concat(rest)
+local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+for at, leaf in ipairs(leaves_of(top)) do
+head[at + 1] = leaf.letter
+rest[at] = pack_place(leaf.rank, leaf.ref)
 end
--- Notes what is to be deleted, and what to be written, of one top.
+for prefix, least in pairs(prefixes_of(top)) do
+rest[#rest + 1] = string.char(least, #prefix) .. prefix
+end
+return table.concat(head), table.concat(rest)
+end
 local function collect_writes(top, gone, written)
-  for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
-  end
-  if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
-    for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
-    end
-    return
-  end
-  if top.has_new_head then
-    local head, rest = pack_top(top)
-    written[#written + 1] = top.id
-    written[#written + 1] = head
-    written[#written + 1] = leaf_field(top, '')
-    written[#written + 1] = rest
-  end
-  for letter, leaf in pairs(top.read) do
-    if leaf.is_new then
-      written[#written + 1] = leaf_field(top, letter)
-      written[#written + 1] = leaf.places
-    end
-  end
+for _, letter in ipairs(top.dropped) do
+gone[#gone + 1] = leaf_field(top, letter)
 end
-  for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
-  end
-  for from = 1, #gone, 1000 do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
-  end
-  for from = 1, #written, 1000 do
-    redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
-  end
+if top.is_gone then
+gone[#gone + 1] = top.id
+gone[#gone + 1] = leaf_field(top, '')
+for _, leaf in ipairs(leaves_of(top)) do
+gone[#gone + 1] = leaf_field(top, leaf.letter)
+end
+return
+end
+if top.has_new_head then
+local head, rest = pack_top(top)
+written[#written + 1] = top.id
+written[#written + 1] = head
+written[#written + 1] = leaf_field(top, '')
+written[#written + 1] = rest
+end
+for letter, leaf in pairs(top.read) do
+if leaf.is_new then
+written[#written + 1] = leaf_field(top, letter)
+written[#written + 1] = leaf.places
+end
+end
+end
+for _, top in pairs(known.open) do
+collect_writes(top, gone, written)
+end
+for from = 1, #gone, 1000 do
+redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+end
+for from = 1, #written, 1000 do
+redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+end
 end
 write_tops(tops, known)
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
 end
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
-return { 'added', new, replaced, taken }
-`,
+return { 'added', new, replaced, taken }`,
   },
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
-    [1, 'lua/autocomplete/add.lua', 1],
-    [27, 'lua/shared/autocomplete/index.lua', 5],
-    [38, 'lua/autocomplete/add.lua', 27],
-    [45, 'lua/shared/calls.lua', 12],
-    [58, 'lua/autocomplete/add.lua', 34],
-    [66, 'lua/shared/clock.lua', 1],
-    [72, 'lua/autocomplete/add.lua', 42],
-    [73, 'lua/autocomplete/add.lua', 52],
-    [75, 'lua/shared/autocomplete/rights.lua', 1],
-    [90, 'lua/autocomplete/add.lua', 43],
-    [99, 'lua/autocomplete/add.lua', 54],
-    [100, 'lua/shared/autocomplete/tops.lua', 1],
-    [105, 'lua/autocomplete/add.lua', 55],
-    [107, 'lua/shared/exact.lua', 1],
-    [117, 'lua/autocomplete/add.lua', 57],
-    [120, 'lua/shared/autocomplete/place.lua', 7],
-    [124, 'lua/shared/autocomplete/record.lua', 12],
-    [138, 'lua/shared/autocomplete/place.lua', 21],
-    [142, 'lua/shared/autocomplete/record.lua', 6],
-    [147, 'lua/shared/autocomplete/suffixes.lua', 4],
-    [162, 'lua/shared/autocomplete/place.lua', 12],
-    [165, 'lua/shared/autocomplete/leave.lua', 1],
-    [169, 'lua/shared/autocomplete/work.lua', 12],
-    [176, 'lua/shared/autocomplete/suffixes.lua', 20],
-    [184, 'lua/shared/autocomplete/forks.lua', 1],
-    [196, 'lua/shared/autocomplete/tops.lua', 67],
-    [206, 'lua/shared/autocomplete/hot.lua', 11],
-    [223, 'lua/shared/autocomplete/hot.lua', 102],
-    [235, 'lua/shared/autocomplete/top.lua', 24],
-    [241, 'lua/shared/autocomplete/tops.lua', 7],
-    [258, 'lua/shared/autocomplete/best.lua', 17],
-    [261, 'lua/shared/autocomplete/place.lua', 16],
-    [265, 'lua/shared/autocomplete/top.lua', 35],
-    [274, 'lua/shared/autocomplete/top.lua', 167],
-    [295, 'lua/shared/autocomplete/top.lua', 31],
-    [298, 'lua/shared/autocomplete/top.lua', 83],
-    [314, 'lua/shared/autocomplete/tops.lua', 30],
-    [327, 'lua/shared/autocomplete/top.lua', 152],
-    [341, 'lua/shared/autocomplete/top.lua', 189],
-    [347, 'lua/shared/autocomplete/top.lua', 109],
-    [350, 'lua/shared/autocomplete/top.lua', 196],
-    [357, 'lua/shared/autocomplete/top.lua', 45],
-    [368, 'lua/shared/autocomplete/top.lua', 132],
-    [374, 'lua/shared/autocomplete/top.lua', 113],
-    [392, 'lua/shared/autocomplete/top.lua', 204],
-    [398, 'lua/shared/autocomplete/top.lua', 232],
-    [414, 'lua/shared/autocomplete/top.lua', 249],
-    [430, 'lua/shared/autocomplete/top.lua', 100],
-    [438, 'lua/shared/autocomplete/top.lua', 57],
-    [450, 'lua/shared/autocomplete/tops.lua', 78],
-    [456, 'lua/shared/autocomplete/tops.lua', 92],
-    [465, 'lua/shared/autocomplete/tops.lua', 110],
-    [468, 'lua/shared/autocomplete/tops.lua', 114],
-    [476, 'lua/shared/autocomplete/cool.lua', 32],
-    [496, 'lua/shared/autocomplete/tops.lua', 25],
-    [500, 'lua/shared/autocomplete/ranges.lua', 6],
-    [504, 'lua/shared/autocomplete/ranges.lua', 11],
-    [507, 'lua/shared/autocomplete/cool.lua', 3],
-    [512, 'lua/shared/autocomplete/hot.lua', 29],
-    [521, 'lua/shared/autocomplete/tops.lua', 85],
-    [527, 'lua/shared/autocomplete/cool.lua', 9],
-    [549, 'lua/shared/autocomplete/refill.lua', 80],
-    [558, 'lua/shared/autocomplete/best.lua', 1],
-    [573, 'lua/shared/autocomplete/best.lua', 21],
-    [589, 'lua/shared/autocomplete/best.lua', 38],
-    [607, 'lua/shared/autocomplete/best.lua', 57],
-    [613, 'lua/shared/autocomplete/refill.lua', 6],
-    [627, 'lua/shared/autocomplete/best.lua', 74],
-    [634, 'lua/shared/autocomplete/best.lua', 64],
-    [643, 'lua/shared/autocomplete/refill.lua', 21],
-    [669, 'lua/shared/autocomplete/refill.lua', 48],
-    [700, 'lua/shared/autocomplete/top.lua', 139],
-    [712, 'lua/shared/autocomplete/refill.lua', 90],
-    [728, 'lua/shared/autocomplete/refill.lua', 107],
-    [742, 'lua/shared/autocomplete/cool.lua', 53],
-    [767, 'lua/shared/autocomplete/leave.lua', 6],
-    [774, 'lua/shared/autocomplete/tops.lua', 44],
-    [783, 'lua/shared/autocomplete/tops.lua', 54],
-    [795, 'lua/shared/autocomplete/top.lua', 211],
-    [815, 'lua/shared/autocomplete/hot.lua', 51],
-    [828, 'lua/shared/autocomplete/hot.lua', 65],
-    [836, 'lua/shared/autocomplete/hot.lua', 39],
-    [847, 'lua/shared/autocomplete/tops.lua', 106],
-    [850, 'lua/shared/autocomplete/hot.lua', 74],
-    [877, 'lua/shared/autocomplete/hot.lua', 115],
-    [885, 'lua/shared/autocomplete/hot.lua', 124],
-    [904, 'lua/shared/autocomplete/hot.lua', 144],
-    [918, 'lua/shared/autocomplete/enter.lua', 11],
-    [928, 'lua/shared/autocomplete/fronts.lua', 114],
-    [944, 'lua/shared/autocomplete/enter.lua', 22],
-    [952, 'lua/shared/autocomplete/record.lua', 27],
-    [955, 'lua/shared/autocomplete/enter.lua', 31],
-    [987, 'lua/autocomplete/add.lua', 60],
-    [1007, 'lua/shared/autocomplete/enter.lua', 1],
-    [1016, 'lua/autocomplete/add.lua', 80],
-    [1017, 'lua/shared/autocomplete/leave.lua', 23],
-    [1021, 'lua/shared/autocomplete/leave.lua', 14],
-    [1029, 'lua/shared/autocomplete/leave.lua', 27],
-    [1038, 'lua/autocomplete/add.lua', 81],
-    [1039, 'lua/shared/autocomplete/fronts.lua', 93],
-    [1041, 'lua/shared/autocomplete/fronts.lua', 38],
-    [1053, 'lua/shared/autocomplete/fronts.lua', 51],
-    [1063, 'lua/shared/autocomplete/fronts.lua', 12],
-    [1070, 'lua/shared/autocomplete/fronts.lua', 20],
-    [1087, 'lua/shared/autocomplete/fronts.lua', 62],
-    [1104, 'lua/shared/autocomplete/fronts.lua', 80],
-    [1113, 'lua/shared/autocomplete/fronts.lua', 95],
-    [1131, 'lua/autocomplete/add.lua', 82],
-    [1132, 'lua/shared/autocomplete/tops.lua', 154],
-    [1135, 'lua/shared/autocomplete/top.lua', 70],
-    [1147, 'lua/shared/autocomplete/tops.lua', 123],
-    [1174, 'lua/shared/autocomplete/tops.lua', 157],
-    [1184, 'lua/autocomplete/add.lua', 83],
-    [1185, 'lua/shared/calls.lua', 41],
-    [1187, 'lua/shared/calls.lua', 7],
-    [1191, 'lua/shared/calls.lua', 43],
-    [1192, 'lua/shared/calls.lua', 26],
-    [1201, 'lua/shared/drop-over.lua', 4],
-    [1223, 'lua/shared/calls.lua', 35],
-    [1228, 'lua/shared/calls.lua', 44],
-    [1231, 'lua/autocomplete/add.lua', 84],
+    [1, 'lua/autocomplete/add.lua', 14],
+    [2, 'lua/autocomplete/add.lua', 18],
+    [4, 'lua/autocomplete/add.lua', 22],
+    [8, 'lua/shared/autocomplete/index.lua', 5],
+    [19, 'lua/autocomplete/add.lua', 27],
+    [26, 'lua/shared/calls.lua', 15],
+    [36, 'lua/autocomplete/add.lua', 34],
+    [44, 'lua/shared/clock.lua', 3],
+    [48, 'lua/autocomplete/add.lua', 42],
+    [49, 'lua/autocomplete/add.lua', 53],
+    [50, 'lua/shared/autocomplete/rights.lua', 4],
+    [62, 'lua/autocomplete/add.lua', 43],
+    [71, 'lua/autocomplete/add.lua', 54],
+    [72, 'lua/shared/autocomplete/tops.lua', 3],
+    [75, 'lua/autocomplete/add.lua', 55],
+    [77, 'lua/shared/exact.lua', 4],
+    [84, 'lua/autocomplete/add.lua', 58],
+    [86, 'lua/shared/autocomplete/place.lua', 8],
+    [89, 'lua/shared/autocomplete/record.lua', 12],
+    [103, 'lua/shared/autocomplete/place.lua', 22],
+    [106, 'lua/shared/autocomplete/record.lua', 6],
+    [111, 'lua/shared/autocomplete/suffixes.lua', 5],
+    [125, 'lua/shared/autocomplete/place.lua', 12],
+    [128, 'lua/shared/autocomplete/leave.lua', 2],
+    [131, 'lua/shared/autocomplete/work.lua', 12],
+    [138, 'lua/shared/autocomplete/suffixes.lua', 21],
+    [145, 'lua/shared/autocomplete/forks.lua', 5],
+    [153, 'lua/shared/autocomplete/tops.lua', 68],
+    [162, 'lua/shared/autocomplete/hot.lua', 13],
+    [177, 'lua/shared/autocomplete/hot.lua', 103],
+    [188, 'lua/shared/autocomplete/top.lua', 24],
+    [194, 'lua/shared/autocomplete/tops.lua', 8],
+    [210, 'lua/shared/autocomplete/best.lua', 17],
+    [213, 'lua/shared/autocomplete/place.lua', 17],
+    [216, 'lua/shared/autocomplete/top.lua', 36],
+    [224, 'lua/shared/autocomplete/top.lua', 168],
+    [244, 'lua/shared/autocomplete/top.lua', 31],
+    [247, 'lua/shared/autocomplete/top.lua', 84],
+    [262, 'lua/shared/autocomplete/tops.lua', 31],
+    [274, 'lua/shared/autocomplete/top.lua', 153],
+    [287, 'lua/shared/autocomplete/top.lua', 190],
+    [292, 'lua/shared/autocomplete/top.lua', 109],
+    [295, 'lua/shared/autocomplete/top.lua', 197],
+    [301, 'lua/shared/autocomplete/top.lua', 45],
+    [312, 'lua/shared/autocomplete/top.lua', 132],
+    [318, 'lua/shared/autocomplete/top.lua', 114],
+    [335, 'lua/shared/autocomplete/top.lua', 205],
+    [340, 'lua/shared/autocomplete/top.lua', 233],
+    [355, 'lua/shared/autocomplete/top.lua', 250],
+    [370, 'lua/shared/autocomplete/top.lua', 101],
+    [377, 'lua/shared/autocomplete/top.lua', 57],
+    [389, 'lua/shared/autocomplete/tops.lua', 79],
+    [394, 'lua/shared/autocomplete/tops.lua', 93],
+    [402, 'lua/shared/autocomplete/tops.lua', 110],
+    [405, 'lua/shared/autocomplete/tops.lua', 115],
+    [412, 'lua/shared/autocomplete/cool.lua', 33],
+    [431, 'lua/shared/autocomplete/tops.lua', 25],
+    [435, 'lua/shared/autocomplete/ranges.lua', 7],
+    [438, 'lua/shared/autocomplete/ranges.lua', 11],
+    [441, 'lua/shared/autocomplete/cool.lua', 4],
+    [445, 'lua/shared/autocomplete/hot.lua', 30],
+    [453, 'lua/shared/autocomplete/tops.lua', 86],
+    [458, 'lua/shared/autocomplete/cool.lua', 10],
+    [479, 'lua/shared/autocomplete/refill.lua', 80],
+    [488, 'lua/shared/autocomplete/best.lua', 4],
+    [500, 'lua/shared/autocomplete/best.lua', 21],
+    [516, 'lua/shared/autocomplete/best.lua', 39],
+    [533, 'lua/shared/autocomplete/best.lua', 58],
+    [538, 'lua/shared/autocomplete/refill.lua', 7],
+    [540, 'lua/shared/autocomplete/refill.lua', 10],
+    [550, 'lua/shared/autocomplete/best.lua', 76],
+    [555, 'lua/shared/autocomplete/best.lua', 65],
+    [563, 'lua/shared/autocomplete/refill.lua', 22],
+    [588, 'lua/shared/autocomplete/refill.lua', 49],
+    [618, 'lua/shared/autocomplete/top.lua', 140],
+    [629, 'lua/shared/autocomplete/refill.lua', 91],
+    [644, 'lua/shared/autocomplete/refill.lua', 108],
+    [657, 'lua/shared/autocomplete/cool.lua', 54],
+    [681, 'lua/shared/autocomplete/leave.lua', 7],
+    [687, 'lua/shared/autocomplete/tops.lua', 45],
+    [695, 'lua/shared/autocomplete/tops.lua', 55],
+    [706, 'lua/shared/autocomplete/top.lua', 211],
+    [726, 'lua/shared/autocomplete/hot.lua', 52],
+    [738, 'lua/shared/autocomplete/hot.lua', 66],
+    [745, 'lua/shared/autocomplete/hot.lua', 40],
+    [755, 'lua/shared/autocomplete/tops.lua', 106],
+    [758, 'lua/shared/autocomplete/hot.lua', 75],
+    [784, 'lua/shared/autocomplete/hot.lua', 115],
+    [792, 'lua/shared/autocomplete/hot.lua', 125],
+    [810, 'lua/shared/autocomplete/hot.lua', 145],
+    [823, 'lua/shared/autocomplete/enter.lua', 12],
+    [832, 'lua/shared/autocomplete/fronts.lua', 115],
+    [847, 'lua/shared/autocomplete/enter.lua', 23],
+    [854, 'lua/shared/autocomplete/record.lua', 27],
+    [857, 'lua/shared/autocomplete/enter.lua', 32],
+    [888, 'lua/autocomplete/add.lua', 60],
+    [908, 'lua/shared/autocomplete/enter.lua', 2],
+    [916, 'lua/autocomplete/add.lua', 80],
+    [917, 'lua/shared/autocomplete/leave.lua', 25],
+    [919, 'lua/shared/autocomplete/leave.lua', 15],
+    [926, 'lua/shared/autocomplete/leave.lua', 27],
+    [935, 'lua/autocomplete/add.lua', 81],
+    [936, 'lua/shared/autocomplete/fronts.lua', 93],
+    [938, 'lua/shared/autocomplete/fronts.lua', 38],
+    [950, 'lua/shared/autocomplete/fronts.lua', 52],
+    [959, 'lua/shared/autocomplete/fronts.lua', 13],
+    [965, 'lua/shared/autocomplete/fronts.lua', 21],
+    [981, 'lua/shared/autocomplete/fronts.lua', 63],
+    [997, 'lua/shared/autocomplete/fronts.lua', 81],
+    [1005, 'lua/shared/autocomplete/fronts.lua', 95],
+    [1023, 'lua/autocomplete/add.lua', 82],
+    [1024, 'lua/shared/autocomplete/tops.lua', 155],
+    [1026, 'lua/shared/autocomplete/top.lua', 71],
+    [1037, 'lua/shared/autocomplete/tops.lua', 124],
+    [1063, 'lua/shared/autocomplete/tops.lua', 157],
+    [1073, 'lua/autocomplete/add.lua', 83],
+    [1074, 'lua/shared/calls.lua', 41],
+    [1076, 'lua/shared/calls.lua', 8],
+    [1079, 'lua/shared/calls.lua', 43],
+    [1080, 'lua/shared/calls.lua', 28],
+    [1086, 'lua/shared/drop-over.lua', 6],
+    [1089, 'lua/shared/drop-over.lua', 10],
+    [1101, 'lua/shared/drop-over.lua', 23],
+    [1104, 'lua/shared/calls.lua', 35],
+    [1109, 'lua/shared/calls.lua', 44],
+    [1112, 'lua/autocomplete/add.lua', 84],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1436,33 +1321,26 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'autocomplete/clear',
-    sha1: 'f34a1238049173f016ced0456766546a1f35d758',
+    sha1: '1fbfb8654f66a3eb9b15408f05a5d6fe9991f71b',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes all entries. Redis frees the memory in the background.
-
-@returns cleared  existed:flag
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
-local ids = KEYS[3] -- hash: id of an entry -> its number
-local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
-local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
-local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
-
+    source: `local meta = KEYS[1]
+local entries = KEYS[2]
+local ids = KEYS[3]
+local words = KEYS[4]
+local tops = KEYS[5]
+local expiry = KEYS[6]
+local fronts = KEYS[7]
+local forks = KEYS[8]
 return {
-  'cleared',
-  redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
-}
-`,
+'cleared',
+redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
+}`,
   },
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
-    [1, 'lua/autocomplete/clear.lua', 1],
+    [1, 'lua/autocomplete/clear.lua', 7],
+    [9, 'lua/autocomplete/clear.lua', 16],
   ],
   encode() {
     return []
@@ -1512,469 +1390,420 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: '6acecc80f9528461e2a2fc098bac68a95cbf3fdd',
+    sha1: '6f5b9ab1a893bdbd1782bb471ca9cc3726d6664c',
     reads: true,
     bytes: true,
-    source: `--[[
-As \`suggest\`, but tells the records as they are stored, which takes server and client half the time: see
-shared/autocomplete/record. The first \`exact\` match as they are, those behind them with one edit. \`front\`: the field of
-\`fronts\` that tells the first ten for as long as it names the query; empty where there is none.
-
-@returns found  short:flag exact:integer front:text records:[record:bytes]
-@cost    as \`suggest\`
-@reads
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
--- KEYS[3] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[4] tops: hash: number of a top -> its head, and of each of its leaves -> places of first entries
--- KEYS[5] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
-local codec = ARGV[1] -- text: name of the codec that made the payloads
-local query = ARGV[2] -- text: the folded query; empty: all match
-local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
-local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
-
--- A shorter query is taken as it is, and so is what follows so many characters.
+    source: `local meta = KEYS[1]
+local entries = KEYS[2]
+local codec = ARGV[1]
+local query = ARGV[2]
+local limit = tonumber(ARGV[3] or 10)
+local fuzzy = ARGV[4] == '1'
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
 if layout and layout ~= '2' then
-  return redis.error_reply('LAYOUT ' .. layout)
+return redis.error_reply('LAYOUT ' .. layout)
 end
 if stored_codec and stored_codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored_codec)
+return redis.error_reply('CODEC ' .. stored_codec)
 end
 local prefix = string.sub(query, 1, 64)
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
--- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
 local function collect(entries, fields, found, limit, others)
-  local size, now_ms = #found, nil
-  for from = 1, #fields, limit do
-    if size >= limit then
-      return
-    end
-    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-    for at = 1, #records do
-      local record = records[at]
-      local is_gone = others and others[fields[from + at - 1]]
-      -- Most never expire: eight zeros.
-      if string.byte(record) > 0 then
-        now_ms = now_ms or math.floor(clock_us() / 1000)
-        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
-      end
-      if size < limit and not is_gone then
-        size = size + 1
-        found[size] = record
-      end
-    end
-  end
+local size, now_ms = #found, nil
+for from = 1, #fields, limit do
+if size >= limit then
+return
 end
--- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
--- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
+local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+for at = 1, #records do
+local record = records[at]
+local is_gone = others and others[fields[from + at - 1]]
+if string.byte(record) > 0 then
+now_ms = now_ms or math.floor(clock_us() / 1000)
+is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+end
+if size < limit and not is_gone then
+size = size + 1
+found[size] = record
+end
+end
+end
+end
 local function search(keys, prefix, limit)
--- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
 local function new_list()
-  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
 end
-  local found = new_list()
--- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
--- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local found = new_list()
 local function first_of_members(members, most)
-  local unpack_place, insert = struct.unpack, table.insert
-  local ranks, refs, size, more = new_list(), new_list(), 0, false
-  local last_rank, last_ref = math.huge, math.huge
-  for at = 1, #members do
-    local member = members[at]
-    local rank, ref = unpack_place('>dd', member, #member - 15)
-    if rank > last_rank or (rank == last_rank and ref > last_ref) then
-      more = true
-    else
-      local before = size
-      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-        before = before - 1
-      end
-      if before == 0 or refs[before] ~= ref then
-        insert(ranks, before + 1, rank)
-        insert(refs, before + 1, ref)
-        size = size + 1
-      end
-      if size > most then
-        ranks[size], refs[size] = nil, nil
-        size, more = most, true
-      end
-      if size == most then
-        last_rank, last_ref = ranks[size], refs[size]
-      end
-    end
-  end
-  return refs, more
+local unpack_place, insert = struct.unpack, table.insert
+local ranks, refs, size, more = new_list(), new_list(), 0, false
+local last_rank, last_ref = math.huge, math.huge
+for at = 1, #members do
+local member = members[at]
+local rank, ref = unpack_place('>dd', member, #member - 15)
+if rank > last_rank or (rank == last_rank and ref > last_ref) then
+more = true
+else
+local before = size
+while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+before = before - 1
 end
--- The third value is the field of \`fronts\` that tells the first, where there is one.
+if before == 0 or refs[before] ~= ref then
+insert(ranks, before + 1, rank)
+insert(refs, before + 1, ref)
+size = size + 1
+end
+if size > most then
+ranks[size], refs[size] = nil, nil
+size, more = most, true
+end
+if size == most then
+last_rank, last_ref = ranks[size], refs[size]
+end
+end
+end
+return refs, more
+end
 local function match_exactly(keys, prefix, most)
-  local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
-  if fork then
--- The number of the top that a fork names (shared/autocomplete/forks).
+local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+if fork then
 local function id_of_fork(fork)
-  return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
 end
-    local id = id_of_fork(fork)
--- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
--- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
+local id = id_of_fork(fork)
 local function match_top(tops, id, most)
-  local fields, size, sub = new_list(), 0, string.sub
-  local field = id .. ':'
-  local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-  local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-  local leaves = { first }
-  while true do
-    for at = 1, #leaves do
-      local places = leaves[at]
-      for byte = 9, #places, 16 do
-        if size == most then
-          return fields, true, has_front
-        end
-        size = size + 1
-        fields[size] = sub(places, byte, byte + 7)
-      end
-    end
-    if read == last then
-      return fields, struct.unpack('>d', head) < math.huge, has_front
-    elseif size == most then
-      return fields, true, has_front
-    end
-    -- None has fewer than 8.
-    local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-    for at = read + 1, to do
-      names[at - read] = field .. sub(head, at, at)
-    end
-    read, leaves = to, redis.call('HMGET', tops, unpack(names))
-  end
+local fields, size, sub = new_list(), 0, string.sub
+local field = id .. ':'
+local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+local leaves = { first }
+while true do
+for at = 1, #leaves do
+local places = leaves[at]
+for byte = 9, #places, 16 do
+if size == most then
+return fields, true, has_front
 end
-    local fields, more, has_front = match_top(keys.tops, id, most)
-    return fields, more, has_front and id or ''
-  end
-  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
-  local fields, more = first_of_members(members, most)
-  for at = 1, #fields do
-    fields[at] = struct.pack('>d', fields[at])
-  end
-  return fields, more, ''
+size = size + 1
+fields[size] = sub(places, byte, byte + 7)
 end
-  local fields, more, front = match_exactly(keys, prefix, limit)
-  collect(keys.entries, fields, found, limit)
-  if more and #found < limit then
-    fields, more = match_exactly(keys, prefix, 200)
-    found = new_list()
-    collect(keys.entries, fields, found, limit)
-  end
-  return found, fields, more and #found < limit, front
+end
+if read == last then
+return fields, struct.unpack('>d', head) < math.huge, has_front
+elseif size == most then
+return fields, true, has_front
+end
+local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+for at = read + 1, to do
+names[at - read] = field .. sub(head, at, at)
+end
+read, leaves = to, redis.call('HMGET', tops, unpack(names))
+end
+end
+local fields, more, has_front = match_top(keys.tops, id, most)
+return fields, more, has_front and id or ''
+end
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
+local fields, more = first_of_members(members, most)
+for at = 1, #fields do
+fields[at] = struct.pack('>d', fields[at])
+end
+return fields, more, ''
+end
+local fields, more, front = match_exactly(keys, prefix, limit)
+collect(keys.entries, fields, found, limit)
+if more and #found < limit then
+fields, more = match_exactly(keys, prefix, 200)
+found = new_list()
+collect(keys.entries, fields, found, limit)
+end
+return found, fields, more and #found < limit, front
 end
 local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
-  local others = {}
-  for _, field in ipairs(fields) do
-    others[field] = true
-  end
--- As match_exactly, for what is one edit away from the query.
+local others = {}
+for _, field in ipairs(fields) do
+others[field] = true
+end
 local function match_nearby(keys, query)
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
 local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
+return {
+most = most,
+ranks = {},
+refs = {},
+size = 0,
+rank = math.huge,
+ref = math.huge,
+cut = false,
+looked = 0,
+}
 end
-  local best = new_best(200)
+local best = new_best(200)
 local function characters_of(query)
-  local characters = {}
-  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-    characters[#characters + 1] = character
-  end
-  return characters
+local characters = {}
+for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+characters[#characters + 1] = character
 end
-  local characters = characters_of(query)
-  if #characters < LEAST_CHARACTERS then
-    return {}, false
-  end
-  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-  for at = #characters, MOST_CHARACTERS + 1, -1 do
-    characters[at] = nil
-  end
-  local hot = { ids = {}, known = {} }
+return characters
+end
+local characters = characters_of(query)
+if #characters < LEAST_CHARACTERS then
+return {}, false
+end
+local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+for at = #characters, MOST_CHARACTERS + 1, -1 do
+characters[at] = nil
+end
+local hot = { ids = {}, known = {} }
 local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
+return '(' .. prefix .. '\\255'
 end
 local function nearby_prefixes(words, characters)
-  local prefixes, seen = {}, {}
-  local function try(prefix)
-    if not seen[prefix] then
-      seen[prefix] = true
-      prefixes[#prefixes + 1] = prefix
-    end
-  end
-  local size = #characters
--- The characters that follow a beginning in the index.
+local prefixes, seen = {}, {}
+local function try(prefix)
+if not seen[prefix] then
+seen[prefix] = true
+prefixes[#prefixes + 1] = prefix
+end
+end
+local size = #characters
 local function following(words, beginning)
-  local characters = {}
-  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < 64 do
-    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-    if not found[1] then
-      break
-    end
-    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-    characters[#characters + 1] = character
-    from = '(' .. beginning .. character .. '\\255'
-  end
-  return characters
+local characters = {}
+local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+while #characters < 64 do
+local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+if not found[1] then
+break
 end
-  for at = 1, size do
-    local beginning = table.concat(characters, '', 1, at - 1)
-    local rest = table.concat(characters, '', at + 1)
-    try(beginning .. rest)
-    if at < size then
-      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-      for _, character in ipairs(following(words, beginning)) do
-        try(beginning .. character .. rest)
-        try(beginning .. character .. characters[at] .. rest)
-      end
-    end
-  end
-  return prefixes
+local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+characters[#characters + 1] = character
+from = '(' .. beginning .. character .. '\\255'
 end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
+return characters
+end
+for at = 1, size do
+local beginning = table.concat(characters, '', 1, at - 1)
+local rest = table.concat(characters, '', at + 1)
+try(beginning .. rest)
+if at < size then
+try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+for _, character in ipairs(following(words, beginning)) do
+try(beginning .. character .. rest)
+try(beginning .. character .. characters[at] .. rest)
+end
+end
+end
+return prefixes
+end
 local function from_prefix(prefix)
-  return '[' .. prefix
+return '[' .. prefix
 end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
 local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+if not found[1] then
+return nil
+end
+local cut = string.find(found[1], '\\0', 1, true)
+return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
 end
 local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
+return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
 local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
+local ranks, refs = best.ranks, best.refs
+table.sort(refs, function(one, other)
+return is_before(ranks[one], one, ranks[other], other)
+end)
+for at = best.size, best.most + 1, -1 do
+ranks[refs[at]] = nil
+refs[at] = nil
+best.cut = true
 end
--- False where it is none of the first, and so nothing behind it is.
+best.size = #refs
+if best.size == best.most then
+best.ref = refs[best.size]
+best.rank = ranks[best.ref]
+end
+end
 local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
+best.looked = best.looked + 1
+if best.ranks[ref] then
+return true
 end
--- The place that begins at this byte: rank and ref.
+if not is_before(rank, ref, best.rank, best.ref) then
+best.cut = true
+return false
+end
+best.size = best.size + 1
+best.ranks[ref] = rank
+best.refs[best.size] = ref
+if best.size >= 2 * best.most then
+sort_best(best)
+end
+return true
+end
 local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+return struct.unpack('>dd', packed, byte)
 end
--- Offers the entries of members of \`words\`.
 local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - 16 + 1))
-  end
+for _, member in ipairs(members) do
+offer(best, place_at(member, #member - 16 + 1))
 end
--- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
--- that somebody may have meant are of no words.
+end
 local function offer_matches(best, keys, prefix, hot)
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
-    return
-  end
-  local fork, id = first_fork(keys.forks, prefix)
-  if not fork and best.looked < 4000 then
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-  elseif fork and not hot.known[id] then
-    hot.known[id] = true
-    hot.ids[#hot.ids + 1] = id
-  end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+return
 end
-  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-  end
--- Offers the places of these tops.
+local fork, id = first_fork(keys.forks, prefix)
+if not fork and best.looked < 4000 then
+offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
+elseif fork and not hot.known[id] then
+hot.known[id] = true
+hot.ids[#hot.ids + 1] = id
+end
+end
+for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+end
 local function offer_tops(best, tops, ids)
-  local lists = {}
--- Heads and first leaves of the tops from this one on.
+local lists = {}
 local function read_firsts(lists, tops, ids, from)
-  local names = {}
-  for at = from, math.min(from + 100 - 1, #ids) do
-    names[#names + 1] = ids[at]
-    names[#names + 1] = ids[at] .. ':A'
-  end
-  local stored = redis.call('HMGET', tops, unpack(names))
-  for at = 1, #stored, 2 do
-    local rank, ref = place_at(stored[at + 1], 1)
-    lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
-  end
+local names = {}
+for at = from, math.min(from + 100 - 1, #ids) do
+names[#names + 1] = ids[at]
+names[#names + 1] = ids[at] .. ':A'
 end
-  for from = 1, #ids, 100 do
-    read_firsts(lists, tops, ids, from)
-  end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
+local stored = redis.call('HMGET', tops, unpack(names))
+for at = 1, #stored, 2 do
+local rank, ref = place_at(stored[at + 1], 1)
+lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+end
+end
+for from = 1, #ids, 100 do
+read_firsts(lists, tops, ids, from)
+end
 local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
+table.sort(lists, function(one, other)
+return is_before(one.rank, one.ref, other.rank, other.ref)
+end)
 end
-  sort_lists(lists)
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+sort_lists(lists)
 local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
+for byte = 1, #places, 16 do
+if not offer(best, place_at(places, byte)) then
+return false
 end
--- Offers the places of a top, as long as they are among the first.
+end
+return true
+end
 local function offer_top(best, tops, list)
-  local names = {}
-  for at = 19, #list.head do
-    names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
-  end
-  if not offer_places(best, list.first) then
-    return
-  end
-  local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-  for _, leaf in ipairs(leaves) do
-    if not offer_places(best, leaf) then
-      return
-    end
-  end
-  best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+local names = {}
+for at = 19, #list.head do
+names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
 end
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    offer_top(best, tops, list)
-  end
+if not offer_places(best, list.first) then
+return
 end
-  offer_tops(best, keys.tops, hot.ids)
+local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf) then
+return
+end
+end
+best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+offer_top(best, tops, list)
+end
+end
+offer_tops(best, keys.tops, hot.ids)
 local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
--- An entry's field in \`entries\`.
+sort_best(best)
+local fields = {}
 local function field_of(ref)
-  return struct.pack('>d', ref)
+return struct.pack('>d', ref)
 end
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
+for at, ref in ipairs(best.refs) do
+fields[at] = field_of(ref)
 end
-  return fields_of_best(best)
+return fields, best.cut
 end
-  local nearby, more = match_nearby(keys, prefix)
-  collect(entries, nearby, found, limit, others)
-  is_short = more and #found < limit
+return fields_of_best(best)
 end
-return { 'found', is_short and 1 or 0, exact, front, found }
-`,
+local nearby, more = match_nearby(keys, prefix)
+collect(entries, nearby, found, limit, others)
+is_short = more and #found < limit
+end
+return { 'found', is_short and 1 or 0, exact, front, found }`,
   },
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
-    [1, 'lua/autocomplete/find.lua', 1],
-    [20, 'lua/shared/autocomplete/nearby.lua', 6],
-    [23, 'lua/autocomplete/find.lua', 20],
-    [30, 'lua/autocomplete/find.lua', 28],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/autocomplete/search.lua', 3],
-    [60, 'lua/shared/autocomplete/search.lua', 27],
-    [63, 'lua/shared/autocomplete/match.lua', 4],
-    [67, 'lua/shared/autocomplete/search.lua', 30],
-    [68, 'lua/shared/autocomplete/match.lua', 9],
-    [100, 'lua/shared/autocomplete/match.lua', 42],
-    [105, 'lua/shared/autocomplete/read-top.lua', 1],
-    [109, 'lua/shared/autocomplete/match.lua', 47],
-    [110, 'lua/shared/autocomplete/read-top.lua', 6],
-    [142, 'lua/shared/autocomplete/match.lua', 48],
-    [153, 'lua/shared/autocomplete/search.lua', 31],
-    [162, 'lua/autocomplete/find.lua', 27],
-    [163, 'lua/autocomplete/find.lua', 29],
-    [170, 'lua/shared/autocomplete/nearby.lua', 59],
-    [172, 'lua/shared/autocomplete/best.lua', 1],
-    [187, 'lua/shared/autocomplete/nearby.lua', 61],
-    [188, 'lua/shared/autocomplete/nearby.lua', 11],
-    [195, 'lua/shared/autocomplete/nearby.lua', 62],
-    [204, 'lua/shared/autocomplete/ranges.lua', 11],
-    [207, 'lua/shared/autocomplete/nearby.lua', 35],
-    [216, 'lua/shared/autocomplete/nearby.lua', 19],
-    [231, 'lua/shared/autocomplete/nearby.lua', 44],
-    [245, 'lua/shared/autocomplete/ranges.lua', 6],
-    [249, 'lua/shared/autocomplete/forks.lua', 1],
-    [261, 'lua/shared/autocomplete/best.lua', 17],
-    [264, 'lua/shared/autocomplete/best.lua', 21],
-    [280, 'lua/shared/autocomplete/best.lua', 38],
-    [298, 'lua/shared/autocomplete/place.lua', 16],
-    [302, 'lua/shared/autocomplete/best.lua', 57],
-    [308, 'lua/shared/autocomplete/offer-matches.lua', 15],
-    [323, 'lua/shared/autocomplete/nearby.lua', 71],
-    [326, 'lua/shared/autocomplete/offer-matches.lua', 63],
-    [329, 'lua/shared/autocomplete/offer-matches.lua', 31],
-    [342, 'lua/shared/autocomplete/offer-matches.lua', 66],
-    [345, 'lua/shared/autocomplete/best.lua', 74],
-    [352, 'lua/shared/autocomplete/offer-matches.lua', 69],
-    [353, 'lua/shared/autocomplete/best.lua', 64],
-    [362, 'lua/shared/autocomplete/offer-matches.lua', 45],
-    [379, 'lua/shared/autocomplete/offer-matches.lua', 70],
-    [387, 'lua/shared/autocomplete/nearby.lua', 74],
-    [388, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [391, 'lua/shared/autocomplete/place.lua', 21],
-    [395, 'lua/shared/autocomplete/offer-matches.lua', 4],
-    [400, 'lua/shared/autocomplete/nearby.lua', 75],
-    [402, 'lua/autocomplete/find.lua', 36],
+    [1, 'lua/autocomplete/find.lua', 10],
+    [3, 'lua/autocomplete/find.lua', 15],
+    [7, 'lua/shared/autocomplete/nearby.lua', 7],
+    [8, 'lua/autocomplete/find.lua', 20],
+    [15, 'lua/autocomplete/find.lua', 28],
+    [16, 'lua/shared/clock.lua', 3],
+    [20, 'lua/shared/autocomplete/search.lua', 4],
+    [30, 'lua/shared/autocomplete/search.lua', 15],
+    [41, 'lua/shared/autocomplete/search.lua', 29],
+    [42, 'lua/shared/autocomplete/match.lua', 5],
+    [45, 'lua/shared/autocomplete/search.lua', 30],
+    [46, 'lua/shared/autocomplete/match.lua', 11],
+    [76, 'lua/shared/autocomplete/match.lua', 43],
+    [80, 'lua/shared/autocomplete/read-top.lua', 2],
+    [83, 'lua/shared/autocomplete/match.lua', 47],
+    [84, 'lua/shared/autocomplete/read-top.lua', 8],
+    [106, 'lua/shared/autocomplete/read-top.lua', 31],
+    [113, 'lua/shared/autocomplete/match.lua', 48],
+    [116, 'lua/shared/autocomplete/match.lua', 52],
+    [123, 'lua/shared/autocomplete/search.lua', 31],
+    [132, 'lua/autocomplete/find.lua', 27],
+    [133, 'lua/autocomplete/find.lua', 29],
+    [140, 'lua/shared/autocomplete/nearby.lua', 60],
+    [141, 'lua/shared/autocomplete/best.lua', 4],
+    [153, 'lua/shared/autocomplete/nearby.lua', 61],
+    [154, 'lua/shared/autocomplete/nearby.lua', 11],
+    [161, 'lua/shared/autocomplete/nearby.lua', 62],
+    [170, 'lua/shared/autocomplete/ranges.lua', 11],
+    [173, 'lua/shared/autocomplete/nearby.lua', 35],
+    [182, 'lua/shared/autocomplete/nearby.lua', 20],
+    [196, 'lua/shared/autocomplete/nearby.lua', 44],
+    [210, 'lua/shared/autocomplete/ranges.lua', 7],
+    [213, 'lua/shared/autocomplete/forks.lua', 5],
+    [221, 'lua/shared/autocomplete/best.lua', 17],
+    [224, 'lua/shared/autocomplete/best.lua', 21],
+    [240, 'lua/shared/autocomplete/best.lua', 39],
+    [257, 'lua/shared/autocomplete/place.lua', 17],
+    [260, 'lua/shared/autocomplete/best.lua', 58],
+    [265, 'lua/shared/autocomplete/offer-matches.lua', 17],
+    [278, 'lua/shared/autocomplete/nearby.lua', 71],
+    [281, 'lua/shared/autocomplete/offer-matches.lua', 64],
+    [283, 'lua/shared/autocomplete/offer-matches.lua', 32],
+    [295, 'lua/shared/autocomplete/offer-matches.lua', 66],
+    [298, 'lua/shared/autocomplete/best.lua', 76],
+    [303, 'lua/shared/autocomplete/offer-matches.lua', 69],
+    [304, 'lua/shared/autocomplete/best.lua', 65],
+    [312, 'lua/shared/autocomplete/offer-matches.lua', 46],
+    [328, 'lua/shared/autocomplete/offer-matches.lua', 70],
+    [336, 'lua/shared/autocomplete/nearby.lua', 74],
+    [337, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [340, 'lua/shared/autocomplete/place.lua', 22],
+    [343, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [348, 'lua/shared/autocomplete/nearby.lua', 75],
+    [350, 'lua/autocomplete/find.lua', 36],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2015,74 +1844,60 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'autocomplete/inspect',
-    sha1: '743a31b2592ad4201f6a098d1802fba212bd8698',
+    sha1: 'd73dc490c28df19144646e071409286cae491cba',
     reads: true,
     bytes: false,
-    source: `--[[
-A picture of an index for people. \`entries\` counts those that have expired and are not reaped yet: \`expired\`.
-
-@returns inspection  codec:text entries:integer words:integer hot:integer expiring:integer expired:integer
-@cost    O(log entries)
-@reads
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
-local words = KEYS[3] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local forks = KEYS[4] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
-local expiry = KEYS[5] -- sorted set: number of an entry -> when it expires, in ms
-
+    source: `local meta = KEYS[1]
+local entries = KEYS[2]
+local words = KEYS[3]
+local forks = KEYS[4]
+local expiry = KEYS[5]
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or '2',
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+return {
+is_new = not stored[1],
+layout = stored[1] or '2',
+codec = stored[2] or codec,
+last = tonumber(stored[3] or 0),
+last_top = tonumber(stored[4] or 0),
+record = stored[5],
+}
 end
 local index = open_index(meta, '', '')
 if index.layout ~= '2' then
-  return redis.error_reply('LAYOUT ' .. index.layout)
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 return {
-  'inspection',
-  index.codec,
-  redis.call('HLEN', entries),
-  redis.call('ZCARD', words),
-  redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
-  redis.call('ZCARD', expiry),
-  redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
-}
-`,
+'inspection',
+index.codec,
+redis.call('HLEN', entries),
+redis.call('ZCARD', words),
+redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
+redis.call('ZCARD', expiry),
+redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
+}`,
   },
   parts: ['meta', 'entries', 'words', 'forks', 'expiry'],
   lines: [
-    [1, 'lua/autocomplete/inspect.lua', 1],
-    [14, 'lua/shared/autocomplete/index.lua', 5],
-    [25, 'lua/autocomplete/inspect.lua', 14],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/autocomplete/inspect.lua', 18],
-    [36, 'lua/shared/exact.lua', 1],
-    [46, 'lua/autocomplete/inspect.lua', 19],
+    [1, 'lua/autocomplete/inspect.lua', 8],
+    [6, 'lua/shared/autocomplete/index.lua', 5],
+    [17, 'lua/autocomplete/inspect.lua', 14],
+    [21, 'lua/shared/clock.lua', 3],
+    [25, 'lua/autocomplete/inspect.lua', 18],
+    [26, 'lua/shared/exact.lua', 4],
+    [33, 'lua/autocomplete/inspect.lua', 19],
   ],
   encode() {
     return []
@@ -2125,1275 +1940,1172 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: 'd3a51b0c29788edb6cc88f41148d633b8e44f5f4',
+    sha1: 'fce5da50341a8f2b2ed10b148b40bd65bc4a6ee1',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that
-cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. \`more\`: there
-may be others.
-
-@returns reaped  more:flag
-@cost    as \`remove\` for 100 entries, for a query 200, and for as many units of work; with \`fuzzy\` as \`suggest\`, too
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
--- KEYS[2] entries: hash: number of an entry -> all that is stored of it
--- KEYS[3] ids: hash: id of an entry -> its number
--- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
--- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
--- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
--- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
-local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
-local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
-
--- A shorter query is taken as it is, and so is what follows so many characters.
+    source: `local meta = KEYS[1]
+local tops = KEYS[5]
+local query = ARGV[1]
+local fuzzy = ARGV[2] == '1'
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or '2',
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+return {
+is_new = not stored[1],
+layout = stored[1] or '2',
+codec = stored[2] or codec,
+last = tonumber(stored[3] or 0),
+last_top = tonumber(stored[4] or 0),
+record = stored[5],
+}
 end
 local index = open_index(meta, '', '')
 if index.layout ~= '2' then
-  return redis.error_reply('LAYOUT ' .. index.layout)
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
--- server out of memory goes on; a call that may add has written before.
 local function try_rights(meta, index, keys)
-  redis.call('HDEL', meta, '')
-  redis.call('ZREM', keys.words, '')
-  redis.call('ZADD', keys.words, 'XX', '0', '')
-  redis.call('ZLEXCOUNT', keys.words, '+', '-')
-  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  if not index.is_new then
-    redis.call('HSET', meta, 'layout', '2')
-  end
+redis.call('HDEL', meta, '')
+redis.call('ZREM', keys.words, '')
+redis.call('ZADD', keys.words, 'XX', '0', '')
+redis.call('ZLEXCOUNT', keys.words, '+', '-')
+redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+if not index.is_new then
+redis.call('HSET', meta, 'layout', '2')
+end
 end
 local keys = {
-  entries = KEYS[2],
-  ids = KEYS[3],
-  words = KEYS[4],
-  tops = tops,
-  expiry = KEYS[6],
-  fronts = KEYS[7],
-  forks = KEYS[8],
+entries = KEYS[2],
+ids = KEYS[3],
+words = KEYS[4],
+tops = tops,
+expiry = KEYS[6],
+fronts = KEYS[7],
+forks = KEYS[8],
 }
 try_rights(meta, index, keys)
--- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
--- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
 local function open_tops(last)
-  return { open = {}, forks = {}, last = last, work = 0 }
+return { open = {}, forks = {}, last = last, work = 0 }
 end
 local known = open_tops(index.last_top)
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local prefix = string.sub(query, 1, 64)
 local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
+return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 local function parse_record(record)
-  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = 22 + id_bytes
-  local text_at = marked_at + marked_bytes
-  local text = string.sub(record, text_at + 1, text_at + text_bytes)
-  return {
-    expires_at_ms = expires_at_ms,
-    rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-    marked = string.sub(record, marked_at + 1, text_at),
-    text = text,
-    payload = string.sub(record, text_at + text_bytes + 1),
-  }
+local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+local marked_at = 22 + id_bytes
+local text_at = marked_at + marked_bytes
+local text = string.sub(record, text_at + 1, text_at + text_bytes)
+return {
+expires_at_ms = expires_at_ms,
+rank = rank,
+id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
+marked = string.sub(record, marked_at + 1, text_at),
+text = text,
+payload = string.sub(record, text_at + text_bytes + 1),
+}
 end
--- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
-  local suffixes, seen = {}, {}
-  local from = 1
-  while from do
-    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-    if not seen[suffix] then
-      seen[suffix] = true
-      suffixes[#suffixes + 1] = suffix
-    end
-    local mark = string.find(marked, '\\1', from, true)
-    from = mark and mark + 1
-  end
-  return suffixes
+local suffixes, seen = {}, {}
+local from = 1
+while from do
+local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
+if not seen[suffix] then
+seen[suffix] = true
+suffixes[#suffixes + 1] = suffix
+end
+local mark = string.find(marked, '\\1', from, true)
+from = mark and mark + 1
+end
+return suffixes
 end
 local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
+return struct.pack('>dd', rank, ref)
 end
--- What tops know of an entry.
 local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
 local function work_of(suffixes, record)
-  local work = math.ceil(#record / 128)
-  for _, suffix in ipairs(suffixes) do
-    work = work + 30 + #suffix
-  end
-  return work
+local work = math.ceil(#record / 128)
+for _, suffix in ipairs(suffixes) do
+work = work + 30 + #suffix
 end
--- Members of \`words\`: a suffix, the end of text, and the place of its entry.
+return work
+end
 local function members_of(suffixes, place)
-  local members = {}
-  for at, suffix in ipairs(suffixes) do
-    members[at] = suffix .. '\\0' .. place
-  end
-  return members
+local members = {}
+for at, suffix in ipairs(suffixes) do
+members[at] = suffix .. '\\0' .. place
 end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
+return members
+end
 local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+if not found[1] then
+return nil
 end
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local cut = string.find(found[1], '\\0', 1, true)
+return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
 local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
+local fork = known.forks[prefix]
+if fork == nil then
+local found, id = first_fork(keys.forks, prefix)
+fork = found and { prefix = found, id = id } or false
+known.forks[prefix] = fork
 end
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
+return fork
+end
 local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
+local passed, length = {}, 0
+while length <= #suffix do
+local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+if not fork then
+return passed, length, nil
 end
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+return passed, length, fork
+end
+passed[#passed + 1] = fork
+length = #fork.prefix + 1
+end
+return passed, length, nil
+end
 local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
+for _, fork in ipairs(passed) do
+local prefixes = passed_of[fork.id]
+if not prefixes then
+prefixes = {}
+passed_of[fork.id] = prefixes
+passed_of.ids[#passed_of.ids + 1] = fork.id
+end
+prefixes[fork.prefix] = true
+end
 end
 local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, 17 + 1)
-  return top
+local top = { id = id, rest = rest, read = {}, dropped = {} }
+top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+top.letters = string.sub(head, 17 + 1)
+return top
 end
--- Opens the tops with these numbers.
 local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
+local missing, fields = {}, {}
+for _, id in ipairs(ids) do
+if not known.open[id] then
+missing[#missing + 1] = id
+fields[#fields + 1] = id
+fields[#fields + 1] = id .. ':'
+end
+end
+if missing[1] then
+local found = redis.call('HMGET', tops, unpack(fields))
+for at, id in ipairs(missing) do
+known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+end
+end
 end
 local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
+return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
--- The place that begins at this byte: rank and ref.
 local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+return struct.unpack('>dd', packed, byte)
 end
--- The leaf with this letter, perhaps without its places.
 local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
+local leaf = top.read[letter]
+if not leaf then
+leaf = { letter = letter }
+top.read[letter] = leaf
 end
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+return leaf
+end
 local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+if not is_before(rank, ref, top.rank, top.ref) then
+return nil
+end
+local leaves = top.leaves
+local at = leaves and #leaves or #top.letters
+while at > 1 do
+local other_rank, other_ref
+if leaves then
+other_rank, other_ref = leaves[at].rank, leaves[at].ref
+else
+other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+end
+if not is_before(rank, ref, other_rank, other_ref) then
+break
+end
+at = at - 1
+end
+return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
 end
 local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
+return top.id .. ':' .. letter
 end
--- Reads leaves: of these tops those in the same places.
 local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
+local fields, missing = {}, {}
+for at, leaf in ipairs(leaves) do
+if not leaf.places then
+fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+missing[#missing + 1] = leaf
 end
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+end
+if fields[1] then
+local stored = redis.call('HMGET', tops, unpack(fields))
+for at, leaf in ipairs(missing) do
+leaf.places = stored[at]
+end
+end
+end
 local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
+local found, of_tops, leaves = {}, {}, {}
+for _, top in ipairs(list) do
+local leaf, at = find_leaf(top, one.rank, one.ref)
+if leaf then
+found[#found + 1] = { top = top, leaf = leaf, at = at }
+of_tops[#found], leaves[#found] = top, leaf
 end
--- How many of these places are before this one.
+end
+read_leaves(tops, of_tops, leaves)
+return found
+end
 local function places_before(places, rank, ref)
-  local low, high = 0, #places / 16
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * 16)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
+local low, high = 0, #places / 16
+while low < high do
+local middle = math.floor((low + high) / 2)
+local other_rank, other_ref = place_at(places, 1 + middle * 16)
+if is_before(other_rank, other_ref, rank, ref) then
+low = middle + 1
+else
+high = middle
 end
--- How many places of a leaf are before this one, and whether it is there.
+end
+return low
+end
 local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * 16
-  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+local before = places_before(leaf.places, one.rank, one.ref)
+local byte = before * 16
+return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
 end
 local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
+leaf.places, leaf.is_new = places, true
 end
--- Notes that the front of a top is to be written anew.
 local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + 30
-  end
+if not top.has_new_front then
+top.has_new_front = true
+known.work = known.work + 30
+end
 end
 local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
+if not top.leaves then
+top.leaves = {}
+for at = 1, #top.letters do
+local leaf = leaf_of(top, string.sub(top.letters, at, at))
+leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+top.leaves[at] = leaf
+end
+end
+return top.leaves
 end
 local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
+local leaf = table.remove(leaves_of(top), at)
+top.read[leaf.letter] = nil
+top.dropped[#top.dropped + 1] = leaf.letter
+top.has_new_head = true
 end
--- Puts a leaf of these places into a top. None of them is before what stands before it.
 local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
+local leaves, taken, letter = leaves_of(top), {}, 65
+for _, leaf in ipairs(leaves) do
+taken[leaf.letter] = true
 end
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+while taken[string.char(letter)] do
+letter = letter + 1
+end
+local leaf = leaf_of(top, string.char(letter))
+set_places(leaf, places)
+leaf.rank, leaf.ref = 0, 0
+if at > 1 then
+leaf.rank, leaf.ref = place_at(places, 1)
+end
+table.insert(leaves, at, leaf)
+top.has_new_head = true
+end
 local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / 16 / 2) * 16
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
+local cut = math.ceil(#places / 16 / 2) * 16
+set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+put_leaf(top, at + 1, string.sub(places, cut + 1))
 end
--- Makes one leaf of two that are next to each other, or two that are as long.
 local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= 18 * 16 then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
+local leaves = leaves_of(top)
+local first = math.min(at, #leaves - 1)
+if first == 0 then
+return
 end
--- True when it was there.
+read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+local both = leaves[first].places .. leaves[first + 1].places
+drop_leaf(top, first + 1)
+if #both <= 18 * 16 then
+set_places(leaves[first], both)
+else
+split_leaf(top, first, both)
+end
+end
 local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and 10 or 8) * 16 then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
+local before, is_there = find_place(leaf, one)
+if not is_there then
+return false
 end
--- Of leaves that are read.
+local cut = before * 16
+set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+if at == 1 and before < 10 then
+change_front(known, top)
+end
+if #leaf.places < (at == 1 and 10 or 8) * 16 then
+level_leaves(keys.tops, top, at)
+end
+return true
+end
 local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / 16
+local bytes = 0
+for _, leaf in ipairs(leaves) do
+bytes = bytes + #leaf.places
+end
+return bytes / 16
 end
 local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * 16 + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
+if not top.prefixes then
+top.prefixes = {}
+local at = #top.letters * 16 + 1
+while at <= #top.rest do
+local least, bytes = string.byte(top.rest, at, at + 1)
+top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+at = at + 2 + bytes
 end
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+end
+return top.prefixes
+end
 local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
+prefixes_of(top)[prefix] = least
+top.has_new_head = true
+change_front(known, top)
 end
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
 local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
+redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+local least = prefixes_of(top)[prefix]
+set_least(known, top, prefix, nil)
+top.is_gone = not next(top.prefixes)
+known.forks = {}
+return least
 end
 local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', 65))
+redis.call('ZREM', forks, string.rep('\\255', 65))
 end
--- Where one of its forks begins all words, these are the last.
 local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
+for prefix in pairs(prefixes_of(top)) do
+if take_fork(keys, known, top, prefix) == 0 then
+forget_sorted(keys.forks)
 end
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+end
+end
 local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and 16 or 100 - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * 8 > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
+local top = found.top
+if not take_place(keys, known, top, found.leaf, found.at, one) then
+return false
+end
+local is_whole = top.rank == math.huge
+local least = is_whole and 16 or 100 - 1
+local count = top.leaves and #top.leaves or #top.letters
+if count * 8 > least then
+return false
+end
+local leaves = leaves_of(top)
+read_leaves(keys.tops, { top }, leaves)
+local is_short = count_places(leaves) <= least
+if is_short and is_whole then
+give_up_top(keys, known, top)
+end
+return is_short and not is_whole
 end
 local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
+read_tops(tops, known, { id })
+return known.open[id]
 end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
-  return '[' .. prefix
+return '[' .. prefix
 end
 local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
+return '(' .. prefix .. '\\255'
 end
--- Whether words begin with this prefix.
 local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
+local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+return found[1] ~= nil
 end
--- What two texts begin with alike, up to the end of text.
 local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
+local length = 0
+repeat
+length = length + 1
+local byte = string.byte(other, length)
+until byte ~= string.byte(one, length) or not byte or byte == 0
+return string.sub(one, 1, length - 1)
 end
--- Gives a top a fork.
 local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
+redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+set_least(known, top, prefix, least)
+known.forks = {}
 end
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
 local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
+local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+return
+end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+local longer = common_start(first, last)
+if longer == prefix then
+return
+end
+local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+if behind then
+set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+else
+put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+end
+take_fork(keys, known, top, prefix)
 end
 local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
-    end
-  end
-  return longest
+local longest = ''
+for prefix in pairs(prefixes_of(top)) do
+if #prefix > #longest then
+longest = prefix
 end
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
+end
+return longest
+end
 local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
+return {
+most = most,
+ranks = {},
+refs = {},
+size = 0,
+rank = math.huge,
+ref = math.huge,
+cut = false,
+looked = 0,
+}
 end
 local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
+local ranks, refs = best.ranks, best.refs
+table.sort(refs, function(one, other)
+return is_before(ranks[one], one, ranks[other], other)
+end)
+for at = best.size, best.most + 1, -1 do
+ranks[refs[at]] = nil
+refs[at] = nil
+best.cut = true
 end
--- False where it is none of the first, and so nothing behind it is.
+best.size = #refs
+if best.size == best.most then
+best.ref = refs[best.size]
+best.rank = ranks[best.ref]
+end
+end
 local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
+best.looked = best.looked + 1
+if best.ranks[ref] then
+return true
 end
--- Offers the entries of members of \`words\`.
+if not is_before(rank, ref, best.rank, best.ref) then
+best.cut = true
+return false
+end
+best.size = best.size + 1
+best.ranks[ref] = rank
+best.refs[best.size] = ref
+if best.size >= 2 * best.most then
+sort_best(best)
+end
+return true
+end
 local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - 16 + 1))
-  end
+for _, member in ipairs(members) do
+offer(best, place_at(member, #member - 16 + 1))
 end
--- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+end
 local function offer_words(keys, best, child)
-  local from, to = from_prefix(child), to_prefix(child)
-  -- The same text again and again: these are in the order of their places.
-  local is_text = string.byte(child, -1) == 0
-  local most = is_text and 160 or 1000
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-  offer_members(best, members)
-  if is_text and #members == most then
-    local last = members[most]
-    return place_at(last, #last - 16 + 1)
-  end
-  return math.huge, math.huge
+local from, to = from_prefix(child), to_prefix(child)
+local is_text = string.byte(child, -1) == 0
+local most = is_text and 160 or 1000
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+offer_members(best, members)
+if is_text and #members == most then
+local last = members[most]
+return place_at(last, #last - 16 + 1)
 end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
+return math.huge, math.huge
+end
 local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
+table.sort(lists, function(one, other)
+return is_before(one.rank, one.ref, other.rank, other.ref)
+end)
 end
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
+for byte = 1, #places, 16 do
+if not offer(best, place_at(places, byte)) then
+return false
 end
--- Offers the places of tops that are open, of each as long as they are among the first.
+end
+return true
+end
 local function offer_open_tops(fields, best, tops)
-  local firsts, lists = {}, {}
-  for at, top in ipairs(tops) do
-    firsts[at] = leaf_of(top, 'A')
-  end
-  read_leaves(fields, tops, firsts)
-  for at, top in ipairs(tops) do
-    local rank, ref = place_at(firsts[at].places, 1)
-    lists[at] = { top = top, rank = rank, ref = ref }
-  end
-  sort_lists(lists)
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    local leaves = leaves_of(list.top)
-    read_leaves(fields, { list.top }, leaves)
-    for _, leaf in ipairs(leaves) do
-      if not offer_places(best, leaf.places) then
-        break
-      end
-    end
-  end
+local firsts, lists = {}, {}
+for at, top in ipairs(tops) do
+firsts[at] = leaf_of(top, 'A')
 end
--- All that a prefix has to offer, and the place from which on it may be more.
+read_leaves(fields, tops, firsts)
+for at, top in ipairs(tops) do
+local rank, ref = place_at(firsts[at].places, 1)
+lists[at] = { top = top, rank = rank, ref = ref }
+end
+sort_lists(lists)
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+local leaves = leaves_of(list.top)
+read_leaves(fields, { list.top }, leaves)
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf.places) then
+break
+end
+end
+end
+end
 local function offer_children(keys, known, prefix)
-  local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  while found[1] do
-    local child = string.sub(found[1], 1, #prefix + 1)
-    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-    local rank, ref
-    if fork then
-      local top = get_top(keys.tops, known, fork.id)
-      tops[#tops + 1] = top
-      rank, ref = top.rank, top.ref
-    else
-      rank, ref = offer_words(keys, best, child)
-    end
-    if is_before(rank, ref, limit.rank, limit.ref) then
-      limit.rank, limit.ref = rank, ref
-    end
-    known.work = known.work + 10
-    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  end
-  offer_open_tops(keys.tops, best, tops)
-  known.work = known.work + best.looked
-  sort_best(best)
-  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = best.rank, best.ref
-  end
-  return best, limit
+local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+while found[1] do
+local child = string.sub(found[1], 1, #prefix + 1)
+local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+local rank, ref
+if fork then
+local top = get_top(keys.tops, known, fork.id)
+tops[#tops + 1] = top
+rank, ref = top.rank, top.ref
+else
+rank, ref = offer_words(keys, best, child)
 end
--- Adds leaves of these places behind the others.
+if is_before(rank, ref, limit.rank, limit.ref) then
+limit.rank, limit.ref = rank, ref
+end
+known.work = known.work + 10
+from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
+found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+end
+offer_open_tops(keys.tops, best, tops)
+known.work = known.work + best.looked
+sort_best(best)
+if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+limit.rank, limit.ref = best.rank, best.ref
+end
+return best, limit
+end
 local function append_leaves(top, places)
-  local from, size = 1, 11 * 16
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < 8 * 16 then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
+local from, size = 1, 11 * 16
+while from <= #places do
+local to = from + size - 1
+if #places - to < 8 * 16 then
+to = #places
 end
--- The places before its limit stay as they are.
+put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+from = to + 1
+end
+end
 local function refill(keys, known, top, prefix)
-  local best, limit = offer_children(keys, known, prefix)
-  local places = {}
-  for _, ref in ipairs(best.refs) do
-    local rank = best.ranks[ref]
-    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-      places[#places + 1] = pack_place(rank, ref)
-    end
-  end
-  local leaves = leaves_of(top)
-  local last = leaves[#leaves].places
-  drop_leaf(top, #leaves)
-  append_leaves(top, last .. table.concat(places))
-  top.rank, top.ref = limit.rank, limit.ref
+local best, limit = offer_children(keys, known, prefix)
+local places = {}
+for _, ref in ipairs(best.refs) do
+local rank = best.ranks[ref]
+if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+places[#places + 1] = pack_place(rank, ref)
 end
--- The longest first: what stands behind a fork of theirs is right then.
+end
+local leaves = leaves_of(top)
+local last = leaves[#leaves].places
+drop_leaf(top, #leaves)
+append_leaves(top, last .. table.concat(places))
+top.rank, top.ref = limit.rank, limit.ref
+end
 local function refill_all(keys, known, short)
-  for _, one in ipairs(short) do
-    one.prefix = longest_prefix(one.top)
-  end
-  table.sort(short, function(one, other)
-    return #one.prefix > #other.prefix
-  end)
-  for _, one in ipairs(short) do
-    if not one.top.is_gone then
-      refill(keys, known, one.top, one.prefix)
-    end
-  end
+for _, one in ipairs(short) do
+one.prefix = longest_prefix(one.top)
 end
--- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+table.sort(short, function(one, other)
+return #one.prefix > #other.prefix
+end)
+for _, one in ipairs(short) do
+if not one.top.is_gone then
+refill(keys, known, one.top, one.prefix)
+end
+end
+end
 local function leave_hot(keys, known, suffixes, one)
-  local passed_of, last = { ids = {} }, {}
-  for at, suffix in ipairs(suffixes) do
-    local passed = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    last[at] = passed[#passed] or false
-  end
-  local left, short = {}, {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    left[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-    if leave_top(keys, known, found, one) then
-      short[#short + 1] = { top = found.top }
-    end
-  end
-  for at, suffix in ipairs(suffixes) do
-    if last[at] then
-      mend_fork(keys, known, suffix, last[at])
-    end
-  end
-  refill_all(keys, known, short)
+local passed_of, last = { ids = {} }, {}
+for at, suffix in ipairs(suffixes) do
+local passed = walk_forks(keys, known, suffix)
+note_passed(passed_of, passed)
+last[at] = passed[#passed] or false
 end
--- Takes an entry's words out of the index.
+local left, short = {}, {}
+read_tops(keys.tops, known, passed_of.ids)
+for at, id in ipairs(passed_of.ids) do
+left[at] = known.open[id]
+end
+for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+if leave_top(keys, known, found, one) then
+short[#short + 1] = { top = found.top }
+end
+end
+for at, suffix in ipairs(suffixes) do
+if last[at] then
+mend_fork(keys, known, suffix, last[at])
+end
+end
+refill_all(keys, known, short)
+end
 local function leave_words(keys, known, entry, ref)
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, '')
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-  leave_hot(keys, known, suffixes, one)
+local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+known.work = known.work + work_of(suffixes, '')
+redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+leave_hot(keys, known, suffixes, one)
 end
--- Removes an entry by its field in \`entries\`.
 local function remove_entry(keys, known, field, record)
-  local entry = parse_record(record)
-  redis.call('HDEL', keys.entries, field)
-  redis.call('HDEL', keys.ids, entry.id)
-  redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, known, entry, (struct.unpack('>d', field)))
+local entry = parse_record(record)
+redis.call('HDEL', keys.entries, field)
+redis.call('HDEL', keys.ids, entry.id)
+redis.call('ZREM', keys.expiry, field)
+leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
--- Removes what has expired among these entries, one at least and no more than a call does. True when there was one.
 local function unhide(keys, known, fields, now_ms)
-  local found = false
-  for _, field in ipairs(fields) do
-    local record = redis.call('HGET', keys.entries, field)
-    if has_expired(struct.unpack('>d', record), now_ms) then
-      remove_entry(keys, known, field, record)
-      found = true
-    end
-    if known.work > 6000 then
-      break
-    end
-  end
-  return found
+local found = false
+for _, field in ipairs(fields) do
+local record = redis.call('HGET', keys.entries, field)
+if has_expired(struct.unpack('>d', record), now_ms) then
+remove_entry(keys, known, field, record)
+found = true
 end
--- The third value is the field of \`fronts\` that tells the first, where there is one.
+if known.work > 6000 then
+break
+end
+end
+return found
+end
 local function match_exactly(keys, prefix, most)
-  local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
--- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
+local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
 local function new_list()
-  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
 end
-  if fork then
--- The number of the top that a fork names (shared/autocomplete/forks).
+if fork then
 local function id_of_fork(fork)
-  return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
 end
-    local id = id_of_fork(fork)
--- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
--- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
+local id = id_of_fork(fork)
 local function match_top(tops, id, most)
-  local fields, size, sub = new_list(), 0, string.sub
-  local field = id .. ':'
-  local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-  local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-  local leaves = { first }
-  while true do
-    for at = 1, #leaves do
-      local places = leaves[at]
-      for byte = 9, #places, 16 do
-        if size == most then
-          return fields, true, has_front
-        end
-        size = size + 1
-        fields[size] = sub(places, byte, byte + 7)
-      end
-    end
-    if read == last then
-      return fields, struct.unpack('>d', head) < math.huge, has_front
-    elseif size == most then
-      return fields, true, has_front
-    end
-    -- None has fewer than 8.
-    local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-    for at = read + 1, to do
-      names[at - read] = field .. sub(head, at, at)
-    end
-    read, leaves = to, redis.call('HMGET', tops, unpack(names))
-  end
+local fields, size, sub = new_list(), 0, string.sub
+local field = id .. ':'
+local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+local leaves = { first }
+while true do
+for at = 1, #leaves do
+local places = leaves[at]
+for byte = 9, #places, 16 do
+if size == most then
+return fields, true, has_front
 end
-    local fields, more, has_front = match_top(keys.tops, id, most)
-    return fields, more, has_front and id or ''
-  end
-  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
--- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
--- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+size = size + 1
+fields[size] = sub(places, byte, byte + 7)
+end
+end
+if read == last then
+return fields, struct.unpack('>d', head) < math.huge, has_front
+elseif size == most then
+return fields, true, has_front
+end
+local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+for at = read + 1, to do
+names[at - read] = field .. sub(head, at, at)
+end
+read, leaves = to, redis.call('HMGET', tops, unpack(names))
+end
+end
+local fields, more, has_front = match_top(keys.tops, id, most)
+return fields, more, has_front and id or ''
+end
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
 local function first_of_members(members, most)
-  local unpack_place, insert = struct.unpack, table.insert
-  local ranks, refs, size, more = new_list(), new_list(), 0, false
-  local last_rank, last_ref = math.huge, math.huge
-  for at = 1, #members do
-    local member = members[at]
-    local rank, ref = unpack_place('>dd', member, #member - 15)
-    if rank > last_rank or (rank == last_rank and ref > last_ref) then
-      more = true
-    else
-      local before = size
-      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-        before = before - 1
-      end
-      if before == 0 or refs[before] ~= ref then
-        insert(ranks, before + 1, rank)
-        insert(refs, before + 1, ref)
-        size = size + 1
-      end
-      if size > most then
-        ranks[size], refs[size] = nil, nil
-        size, more = most, true
-      end
-      if size == most then
-        last_rank, last_ref = ranks[size], refs[size]
-      end
-    end
-  end
-  return refs, more
+local unpack_place, insert = struct.unpack, table.insert
+local ranks, refs, size, more = new_list(), new_list(), 0, false
+local last_rank, last_ref = math.huge, math.huge
+for at = 1, #members do
+local member = members[at]
+local rank, ref = unpack_place('>dd', member, #member - 15)
+if rank > last_rank or (rank == last_rank and ref > last_ref) then
+more = true
+else
+local before = size
+while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+before = before - 1
 end
-  local fields, more = first_of_members(members, most)
-  for at = 1, #fields do
-    fields[at] = struct.pack('>d', fields[at])
-  end
-  return fields, more, ''
+if before == 0 or refs[before] ~= ref then
+insert(ranks, before + 1, rank)
+insert(refs, before + 1, ref)
+size = size + 1
+end
+if size > most then
+ranks[size], refs[size] = nil, nil
+size, more = most, true
+end
+if size == most then
+last_rank, last_ref = ranks[size], refs[size]
+end
+end
+end
+return refs, more
+end
+local fields, more = first_of_members(members, most)
+for at = 1, #fields do
+fields[at] = struct.pack('>d', fields[at])
+end
+return fields, more, ''
 end
 local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
 if fuzzy and not more then
--- As match_exactly, for what is one edit away from the query.
 local function match_nearby(keys, query)
-  local best = new_best(200)
+local best = new_best(200)
 local function characters_of(query)
-  local characters = {}
-  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-    characters[#characters + 1] = character
-  end
-  return characters
+local characters = {}
+for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+characters[#characters + 1] = character
 end
-  local characters = characters_of(query)
-  if #characters < LEAST_CHARACTERS then
-    return {}, false
-  end
-  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-  for at = #characters, MOST_CHARACTERS + 1, -1 do
-    characters[at] = nil
-  end
-  local hot = { ids = {}, known = {} }
+return characters
+end
+local characters = characters_of(query)
+if #characters < LEAST_CHARACTERS then
+return {}, false
+end
+local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+for at = #characters, MOST_CHARACTERS + 1, -1 do
+characters[at] = nil
+end
+local hot = { ids = {}, known = {} }
 local function nearby_prefixes(words, characters)
-  local prefixes, seen = {}, {}
-  local function try(prefix)
-    if not seen[prefix] then
-      seen[prefix] = true
-      prefixes[#prefixes + 1] = prefix
-    end
-  end
-  local size = #characters
--- The characters that follow a beginning in the index.
+local prefixes, seen = {}, {}
+local function try(prefix)
+if not seen[prefix] then
+seen[prefix] = true
+prefixes[#prefixes + 1] = prefix
+end
+end
+local size = #characters
 local function following(words, beginning)
-  local characters = {}
-  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < 64 do
-    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-    if not found[1] then
-      break
-    end
-    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-    characters[#characters + 1] = character
-    from = '(' .. beginning .. character .. '\\255'
-  end
-  return characters
+local characters = {}
+local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+while #characters < 64 do
+local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+if not found[1] then
+break
 end
-  for at = 1, size do
-    local beginning = table.concat(characters, '', 1, at - 1)
-    local rest = table.concat(characters, '', at + 1)
-    try(beginning .. rest)
-    if at < size then
-      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-      for _, character in ipairs(following(words, beginning)) do
-        try(beginning .. character .. rest)
-        try(beginning .. character .. characters[at] .. rest)
-      end
-    end
-  end
-  return prefixes
+local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+characters[#characters + 1] = character
+from = '(' .. beginning .. character .. '\\255'
 end
--- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
--- that somebody may have meant are of no words.
+return characters
+end
+for at = 1, size do
+local beginning = table.concat(characters, '', 1, at - 1)
+local rest = table.concat(characters, '', at + 1)
+try(beginning .. rest)
+if at < size then
+try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+for _, character in ipairs(following(words, beginning)) do
+try(beginning .. character .. rest)
+try(beginning .. character .. characters[at] .. rest)
+end
+end
+end
+return prefixes
+end
 local function offer_matches(best, keys, prefix, hot)
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
-    return
-  end
-  local fork, id = first_fork(keys.forks, prefix)
-  if not fork and best.looked < 4000 then
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-  elseif fork and not hot.known[id] then
-    hot.known[id] = true
-    hot.ids[#hot.ids + 1] = id
-  end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+return
 end
-  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-  end
--- Offers the places of these tops.
+local fork, id = first_fork(keys.forks, prefix)
+if not fork and best.looked < 4000 then
+offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
+elseif fork and not hot.known[id] then
+hot.known[id] = true
+hot.ids[#hot.ids + 1] = id
+end
+end
+for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+end
 local function offer_tops(best, tops, ids)
-  local lists = {}
--- Heads and first leaves of the tops from this one on.
+local lists = {}
 local function read_firsts(lists, tops, ids, from)
-  local names = {}
-  for at = from, math.min(from + 100 - 1, #ids) do
-    names[#names + 1] = ids[at]
-    names[#names + 1] = ids[at] .. ':A'
-  end
-  local stored = redis.call('HMGET', tops, unpack(names))
-  for at = 1, #stored, 2 do
-    local rank, ref = place_at(stored[at + 1], 1)
-    lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
-  end
+local names = {}
+for at = from, math.min(from + 100 - 1, #ids) do
+names[#names + 1] = ids[at]
+names[#names + 1] = ids[at] .. ':A'
 end
-  for from = 1, #ids, 100 do
-    read_firsts(lists, tops, ids, from)
-  end
-  sort_lists(lists)
--- Offers the places of a top, as long as they are among the first.
+local stored = redis.call('HMGET', tops, unpack(names))
+for at = 1, #stored, 2 do
+local rank, ref = place_at(stored[at + 1], 1)
+lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+end
+end
+for from = 1, #ids, 100 do
+read_firsts(lists, tops, ids, from)
+end
+sort_lists(lists)
 local function offer_top(best, tops, list)
-  local names = {}
-  for at = 19, #list.head do
-    names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
-  end
-  if not offer_places(best, list.first) then
-    return
-  end
-  local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-  for _, leaf in ipairs(leaves) do
-    if not offer_places(best, leaf) then
-      return
-    end
-  end
-  best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+local names = {}
+for at = 19, #list.head do
+names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
 end
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    offer_top(best, tops, list)
-  end
+if not offer_places(best, list.first) then
+return
 end
-  offer_tops(best, keys.tops, hot.ids)
+local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf) then
+return
+end
+end
+best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+offer_top(best, tops, list)
+end
+end
+offer_tops(best, keys.tops, hot.ids)
 local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
--- An entry's field in \`entries\`.
+sort_best(best)
+local fields = {}
 local function field_of(ref)
-  return struct.pack('>d', ref)
+return struct.pack('>d', ref)
 end
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
+for at, ref in ipairs(best.refs) do
+fields[at] = field_of(ref)
 end
-  return fields_of_best(best)
+return fields, best.cut
 end
-  more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
+return fields_of_best(best)
+end
+more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
 end
 if not more then
--- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
 local function reap(keys, known, now_ms, most)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-  for _, field in ipairs(due) do
-    local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, known, field, record)
-    if known.work > 6000 then
-      return true
-    end
-  end
-  return #due == most
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
-  more = reap(keys, known, now_ms, 100)
+local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
+for _, field in ipairs(due) do
+local record = redis.call('HGET', keys.entries, field)
+remove_entry(keys, known, field, record)
+if known.work > 6000 then
+return true
+end
+end
+return #due == most
+end
+more = reap(keys, known, now_ms, 100)
 end
 local function renew_fronts(keys, known, codec)
-  local written, bytes = {}, 0
+local written, bytes = {}, 0
 local function front_head(top, codec)
-  local parts, size = { '2', string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
+local parts, size = { '2', string.char(#codec), codec, '' }, 0
+for prefix, least in pairs(prefixes_of(top)) do
+size = size + 1
+parts[size + 4] = string.char(least, #prefix) .. prefix
 end
--- Of the first entries, which the first leaf has.
+if size > 255 then
+return nil
+end
+parts[4] = string.char(size)
+return table.concat(parts)
+end
 local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, 10 do
-    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-  end
-  return fields
+local first = leaf_of(top, 'A')
+read_leaves(tops, { top }, { first })
+local fields = {}
+for at = 1, 10 do
+fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
 end
--- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+return fields
+end
 local function start_of(first, start, text)
-  if start ~= '' and string.sub(text, 1, #start) == start then
-    return start
-  end
-  return common_start(first, text)
+if start ~= '' and string.sub(text, 1, #start) == start then
+return start
 end
--- What of records is told in a front.
+return common_start(first, text)
+end
 local function tell_records(parts, records)
-  local first, start = '', ''
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local payload_at = text_at + text_bytes
-    local text = string.sub(record, text_at, payload_at - 1)
-    start = start_of(first, start, text)
-    first = at == 1 and text or first
-    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-    parts[#parts + 1] = string.sub(record, text_at + #start)
-  end
+local first, start = '', ''
+for at = 1, #records do
+local record = records[at]
+local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+local text_at = id_at + id_bytes + marked_bytes
+local payload_at = text_at + text_bytes
+local text = string.sub(record, text_at, payload_at - 1)
+start = start_of(first, start, text)
+first = at == 1 and text or first
+local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+parts[#parts + 1] = string.sub(record, text_at + #start)
 end
--- Nil where there must be none.
+end
 local function make_front(keys, codec, top)
-  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-  if not head then
-    return nil
-  end
-  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-  for _, record in ipairs(records) do
-    bytes = bytes + #record
-    if string.byte(record) > 0 or bytes > 4096 then
-      return nil
-    end
-  end
-  local parts = { head }
-  tell_records(parts, records)
-  return table.concat(parts)
+local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+if not head then
+return nil
 end
--- Nil where there was none, and is none.
+local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+for _, record in ipairs(records) do
+bytes = bytes + #record
+if string.byte(record) > 0 or bytes > 4096 then
+return nil
+end
+end
+local parts = { head }
+tell_records(parts, records)
+return table.concat(parts)
+end
 local function renew_front(keys, codec, top)
-  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-  local has_front = front and front ~= '' and 1 or 0
-  if top.has_front ~= has_front then
-    top.has_front, top.has_new_head = has_front, true
-  end
-  return front
+local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+local has_front = front and front ~= '' and 1 or 0
+if top.has_front ~= has_front then
+top.has_front, top.has_new_head = has_front, true
 end
-  for id, top in pairs(known.open) do
-    local front = top.has_new_front and renew_front(keys, codec, top)
-    if front == '' then
-      redis.call('HDEL', keys.fronts, id)
-    elseif front then
-      written[#written + 1] = id
-      written[#written + 1] = front
-      bytes = bytes + #front
-    end
-    if bytes > 16384 then
-      redis.call('HSET', keys.fronts, unpack(written))
-      written, bytes = {}, 0
-    end
-  end
-  if written[1] then
-    redis.call('HSET', keys.fronts, unpack(written))
-  end
+return front
+end
+for id, top in pairs(known.open) do
+local front = top.has_new_front and renew_front(keys, codec, top)
+if front == '' then
+redis.call('HDEL', keys.fronts, id)
+elseif front then
+written[#written + 1] = id
+written[#written + 1] = front
+bytes = bytes + #front
+end
+if bytes > 16384 then
+redis.call('HSET', keys.fronts, unpack(written))
+written, bytes = {}, 0
+end
+end
+if written[1] then
+redis.call('HSET', keys.fronts, unpack(written))
+end
 end
 renew_fronts(keys, known, index.codec)
--- What is deleted may be written again: letters of leaves are given anew.
 local function write_tops(tops, known)
-  local gone, written = {}, {}
--- Head and rest.
+local gone, written = {}, {}
 local function pack_top(top)
-  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-  for at, leaf in ipairs(leaves_of(top)) do
-    head[at + 1] = leaf.letter
-    rest[at] = pack_place(leaf.rank, leaf.ref)
-  end
-  for prefix, least in pairs(prefixes_of(top)) do
-    rest[#rest + 1] = string.char(least, #prefix) .. prefix
-  end
-  return table.concat(head), table.concat(rest)
+local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+for at, leaf in ipairs(leaves_of(top)) do
+head[at + 1] = leaf.letter
+rest[at] = pack_place(leaf.rank, leaf.ref)
 end
--- Notes what is to be deleted, and what to be written, of one top.
+for prefix, least in pairs(prefixes_of(top)) do
+rest[#rest + 1] = string.char(least, #prefix) .. prefix
+end
+return table.concat(head), table.concat(rest)
+end
 local function collect_writes(top, gone, written)
-  for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
-  end
-  if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
-    for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
-    end
-    return
-  end
-  if top.has_new_head then
-    local head, rest = pack_top(top)
-    written[#written + 1] = top.id
-    written[#written + 1] = head
-    written[#written + 1] = leaf_field(top, '')
-    written[#written + 1] = rest
-  end
-  for letter, leaf in pairs(top.read) do
-    if leaf.is_new then
-      written[#written + 1] = leaf_field(top, letter)
-      written[#written + 1] = leaf.places
-    end
-  end
+for _, letter in ipairs(top.dropped) do
+gone[#gone + 1] = leaf_field(top, letter)
 end
-  for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
-  end
-  for from = 1, #gone, 1000 do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
-  end
-  for from = 1, #written, 1000 do
-    redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
-  end
+if top.is_gone then
+gone[#gone + 1] = top.id
+gone[#gone + 1] = leaf_field(top, '')
+for _, leaf in ipairs(leaves_of(top)) do
+gone[#gone + 1] = leaf_field(top, leaf.letter)
+end
+return
+end
+if top.has_new_head then
+local head, rest = pack_top(top)
+written[#written + 1] = top.id
+written[#written + 1] = head
+written[#written + 1] = leaf_field(top, '')
+written[#written + 1] = rest
+end
+for letter, leaf in pairs(top.read) do
+if leaf.is_new then
+written[#written + 1] = leaf_field(top, letter)
+written[#written + 1] = leaf.places
+end
+end
+end
+for _, top in pairs(known.open) do
+collect_writes(top, gone, written)
+end
+for from = 1, #gone, 1000 do
+redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+end
+for from = 1, #written, 1000 do
+redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+end
 end
 write_tops(tops, known)
-return { 'reaped', more and 1 or 0 }
-`,
+return { 'reaped', more and 1 or 0 }`,
   },
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
-    [1, 'lua/autocomplete/reap.lua', 1],
-    [20, 'lua/shared/autocomplete/nearby.lua', 6],
-    [23, 'lua/shared/autocomplete/index.lua', 5],
-    [34, 'lua/autocomplete/reap.lua', 20],
-    [38, 'lua/shared/autocomplete/rights.lua', 1],
-    [53, 'lua/autocomplete/reap.lua', 24],
-    [63, 'lua/shared/autocomplete/tops.lua', 1],
-    [68, 'lua/autocomplete/reap.lua', 34],
-    [69, 'lua/shared/clock.lua', 1],
-    [75, 'lua/autocomplete/reap.lua', 35],
-    [77, 'lua/shared/autocomplete/record.lua', 27],
-    [80, 'lua/shared/autocomplete/record.lua', 12],
-    [94, 'lua/shared/autocomplete/suffixes.lua', 4],
-    [109, 'lua/shared/autocomplete/place.lua', 12],
-    [112, 'lua/shared/autocomplete/leave.lua', 1],
-    [116, 'lua/shared/autocomplete/work.lua', 12],
-    [123, 'lua/shared/autocomplete/suffixes.lua', 20],
-    [131, 'lua/shared/autocomplete/forks.lua', 1],
-    [143, 'lua/shared/autocomplete/tops.lua', 67],
-    [153, 'lua/shared/autocomplete/hot.lua', 11],
-    [170, 'lua/shared/autocomplete/hot.lua', 102],
-    [182, 'lua/shared/autocomplete/top.lua', 24],
-    [188, 'lua/shared/autocomplete/tops.lua', 7],
-    [205, 'lua/shared/autocomplete/best.lua', 17],
-    [208, 'lua/shared/autocomplete/place.lua', 16],
-    [212, 'lua/shared/autocomplete/top.lua', 35],
-    [221, 'lua/shared/autocomplete/top.lua', 167],
-    [242, 'lua/shared/autocomplete/top.lua', 31],
-    [245, 'lua/shared/autocomplete/top.lua', 83],
-    [261, 'lua/shared/autocomplete/tops.lua', 30],
-    [274, 'lua/shared/autocomplete/top.lua', 152],
-    [288, 'lua/shared/autocomplete/top.lua', 189],
-    [294, 'lua/shared/autocomplete/top.lua', 109],
-    [297, 'lua/shared/autocomplete/top.lua', 196],
-    [304, 'lua/shared/autocomplete/top.lua', 45],
-    [315, 'lua/shared/autocomplete/top.lua', 132],
-    [321, 'lua/shared/autocomplete/top.lua', 113],
-    [339, 'lua/shared/autocomplete/top.lua', 204],
-    [345, 'lua/shared/autocomplete/top.lua', 232],
-    [361, 'lua/shared/autocomplete/top.lua', 249],
-    [377, 'lua/shared/autocomplete/top.lua', 100],
-    [385, 'lua/shared/autocomplete/top.lua', 57],
-    [397, 'lua/shared/autocomplete/tops.lua', 78],
-    [403, 'lua/shared/autocomplete/tops.lua', 92],
-    [412, 'lua/shared/autocomplete/tops.lua', 110],
-    [415, 'lua/shared/autocomplete/tops.lua', 114],
-    [423, 'lua/shared/autocomplete/cool.lua', 32],
-    [443, 'lua/shared/autocomplete/tops.lua', 25],
-    [447, 'lua/shared/autocomplete/ranges.lua', 6],
-    [451, 'lua/shared/autocomplete/ranges.lua', 11],
-    [454, 'lua/shared/autocomplete/cool.lua', 3],
-    [459, 'lua/shared/autocomplete/hot.lua', 29],
-    [468, 'lua/shared/autocomplete/tops.lua', 85],
-    [474, 'lua/shared/autocomplete/cool.lua', 9],
-    [496, 'lua/shared/autocomplete/refill.lua', 80],
-    [505, 'lua/shared/autocomplete/best.lua', 1],
-    [520, 'lua/shared/autocomplete/best.lua', 21],
-    [536, 'lua/shared/autocomplete/best.lua', 38],
-    [554, 'lua/shared/autocomplete/best.lua', 57],
-    [560, 'lua/shared/autocomplete/refill.lua', 6],
-    [574, 'lua/shared/autocomplete/best.lua', 74],
-    [581, 'lua/shared/autocomplete/best.lua', 64],
-    [590, 'lua/shared/autocomplete/refill.lua', 21],
-    [616, 'lua/shared/autocomplete/refill.lua', 48],
-    [647, 'lua/shared/autocomplete/top.lua', 139],
-    [659, 'lua/shared/autocomplete/refill.lua', 90],
-    [675, 'lua/shared/autocomplete/refill.lua', 107],
-    [689, 'lua/shared/autocomplete/cool.lua', 53],
-    [714, 'lua/shared/autocomplete/leave.lua', 6],
-    [721, 'lua/shared/autocomplete/leave.lua', 14],
-    [729, 'lua/shared/autocomplete/unhide.lua', 1],
-    [744, 'lua/shared/autocomplete/match.lua', 42],
-    [748, 'lua/shared/autocomplete/match.lua', 4],
-    [752, 'lua/shared/autocomplete/match.lua', 46],
-    [753, 'lua/shared/autocomplete/read-top.lua', 1],
-    [757, 'lua/shared/autocomplete/match.lua', 47],
-    [758, 'lua/shared/autocomplete/read-top.lua', 6],
-    [790, 'lua/shared/autocomplete/match.lua', 48],
-    [795, 'lua/shared/autocomplete/match.lua', 9],
-    [827, 'lua/shared/autocomplete/match.lua', 53],
-    [833, 'lua/autocomplete/reap.lua', 37],
-    [835, 'lua/shared/autocomplete/nearby.lua', 59],
-    [838, 'lua/shared/autocomplete/nearby.lua', 11],
-    [845, 'lua/shared/autocomplete/nearby.lua', 62],
-    [854, 'lua/shared/autocomplete/nearby.lua', 35],
-    [863, 'lua/shared/autocomplete/nearby.lua', 19],
-    [878, 'lua/shared/autocomplete/nearby.lua', 44],
-    [892, 'lua/shared/autocomplete/offer-matches.lua', 15],
-    [907, 'lua/shared/autocomplete/nearby.lua', 71],
-    [910, 'lua/shared/autocomplete/offer-matches.lua', 63],
-    [913, 'lua/shared/autocomplete/offer-matches.lua', 31],
-    [926, 'lua/shared/autocomplete/offer-matches.lua', 66],
-    [930, 'lua/shared/autocomplete/offer-matches.lua', 45],
-    [947, 'lua/shared/autocomplete/offer-matches.lua', 70],
-    [955, 'lua/shared/autocomplete/nearby.lua', 74],
-    [956, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [959, 'lua/shared/autocomplete/place.lua', 21],
-    [963, 'lua/shared/autocomplete/offer-matches.lua', 4],
-    [968, 'lua/shared/autocomplete/nearby.lua', 75],
-    [970, 'lua/autocomplete/reap.lua', 39],
-    [973, 'lua/shared/autocomplete/leave.lua', 23],
-    [976, 'lua/shared/exact.lua', 1],
-    [986, 'lua/shared/autocomplete/leave.lua', 26],
-    [996, 'lua/autocomplete/reap.lua', 42],
-    [998, 'lua/shared/autocomplete/fronts.lua', 93],
-    [1000, 'lua/shared/autocomplete/fronts.lua', 38],
-    [1012, 'lua/shared/autocomplete/fronts.lua', 51],
-    [1022, 'lua/shared/autocomplete/fronts.lua', 12],
-    [1029, 'lua/shared/autocomplete/fronts.lua', 20],
-    [1046, 'lua/shared/autocomplete/fronts.lua', 62],
-    [1063, 'lua/shared/autocomplete/fronts.lua', 80],
-    [1072, 'lua/shared/autocomplete/fronts.lua', 95],
-    [1090, 'lua/autocomplete/reap.lua', 44],
-    [1091, 'lua/shared/autocomplete/tops.lua', 154],
-    [1094, 'lua/shared/autocomplete/top.lua', 70],
-    [1106, 'lua/shared/autocomplete/tops.lua', 123],
-    [1133, 'lua/shared/autocomplete/tops.lua', 157],
-    [1143, 'lua/autocomplete/reap.lua', 45],
+    [1, 'lua/autocomplete/reap.lua', 9],
+    [2, 'lua/autocomplete/reap.lua', 13],
+    [3, 'lua/autocomplete/reap.lua', 17],
+    [5, 'lua/shared/autocomplete/nearby.lua', 7],
+    [6, 'lua/shared/autocomplete/index.lua', 5],
+    [17, 'lua/autocomplete/reap.lua', 20],
+    [21, 'lua/shared/autocomplete/rights.lua', 4],
+    [33, 'lua/autocomplete/reap.lua', 24],
+    [43, 'lua/shared/autocomplete/tops.lua', 3],
+    [46, 'lua/autocomplete/reap.lua', 34],
+    [47, 'lua/shared/clock.lua', 3],
+    [51, 'lua/autocomplete/reap.lua', 35],
+    [53, 'lua/shared/autocomplete/record.lua', 27],
+    [56, 'lua/shared/autocomplete/record.lua', 12],
+    [70, 'lua/shared/autocomplete/suffixes.lua', 5],
+    [84, 'lua/shared/autocomplete/place.lua', 12],
+    [87, 'lua/shared/autocomplete/leave.lua', 2],
+    [90, 'lua/shared/autocomplete/work.lua', 12],
+    [97, 'lua/shared/autocomplete/suffixes.lua', 21],
+    [104, 'lua/shared/autocomplete/forks.lua', 5],
+    [112, 'lua/shared/autocomplete/tops.lua', 68],
+    [121, 'lua/shared/autocomplete/hot.lua', 13],
+    [136, 'lua/shared/autocomplete/hot.lua', 103],
+    [147, 'lua/shared/autocomplete/top.lua', 24],
+    [153, 'lua/shared/autocomplete/tops.lua', 8],
+    [169, 'lua/shared/autocomplete/best.lua', 17],
+    [172, 'lua/shared/autocomplete/place.lua', 17],
+    [175, 'lua/shared/autocomplete/top.lua', 36],
+    [183, 'lua/shared/autocomplete/top.lua', 168],
+    [203, 'lua/shared/autocomplete/top.lua', 31],
+    [206, 'lua/shared/autocomplete/top.lua', 84],
+    [221, 'lua/shared/autocomplete/tops.lua', 31],
+    [233, 'lua/shared/autocomplete/top.lua', 153],
+    [246, 'lua/shared/autocomplete/top.lua', 190],
+    [251, 'lua/shared/autocomplete/top.lua', 109],
+    [254, 'lua/shared/autocomplete/top.lua', 197],
+    [260, 'lua/shared/autocomplete/top.lua', 45],
+    [271, 'lua/shared/autocomplete/top.lua', 132],
+    [277, 'lua/shared/autocomplete/top.lua', 114],
+    [294, 'lua/shared/autocomplete/top.lua', 205],
+    [299, 'lua/shared/autocomplete/top.lua', 233],
+    [314, 'lua/shared/autocomplete/top.lua', 250],
+    [329, 'lua/shared/autocomplete/top.lua', 101],
+    [336, 'lua/shared/autocomplete/top.lua', 57],
+    [348, 'lua/shared/autocomplete/tops.lua', 79],
+    [353, 'lua/shared/autocomplete/tops.lua', 93],
+    [361, 'lua/shared/autocomplete/tops.lua', 110],
+    [364, 'lua/shared/autocomplete/tops.lua', 115],
+    [371, 'lua/shared/autocomplete/cool.lua', 33],
+    [390, 'lua/shared/autocomplete/tops.lua', 25],
+    [394, 'lua/shared/autocomplete/ranges.lua', 7],
+    [397, 'lua/shared/autocomplete/ranges.lua', 11],
+    [400, 'lua/shared/autocomplete/cool.lua', 4],
+    [404, 'lua/shared/autocomplete/hot.lua', 30],
+    [412, 'lua/shared/autocomplete/tops.lua', 86],
+    [417, 'lua/shared/autocomplete/cool.lua', 10],
+    [438, 'lua/shared/autocomplete/refill.lua', 80],
+    [447, 'lua/shared/autocomplete/best.lua', 4],
+    [459, 'lua/shared/autocomplete/best.lua', 21],
+    [475, 'lua/shared/autocomplete/best.lua', 39],
+    [492, 'lua/shared/autocomplete/best.lua', 58],
+    [497, 'lua/shared/autocomplete/refill.lua', 7],
+    [499, 'lua/shared/autocomplete/refill.lua', 10],
+    [509, 'lua/shared/autocomplete/best.lua', 76],
+    [514, 'lua/shared/autocomplete/best.lua', 65],
+    [522, 'lua/shared/autocomplete/refill.lua', 22],
+    [547, 'lua/shared/autocomplete/refill.lua', 49],
+    [577, 'lua/shared/autocomplete/top.lua', 140],
+    [588, 'lua/shared/autocomplete/refill.lua', 91],
+    [603, 'lua/shared/autocomplete/refill.lua', 108],
+    [616, 'lua/shared/autocomplete/cool.lua', 54],
+    [640, 'lua/shared/autocomplete/leave.lua', 7],
+    [646, 'lua/shared/autocomplete/leave.lua', 15],
+    [653, 'lua/shared/autocomplete/unhide.lua', 2],
+    [667, 'lua/shared/autocomplete/match.lua', 43],
+    [670, 'lua/shared/autocomplete/match.lua', 5],
+    [673, 'lua/shared/autocomplete/match.lua', 46],
+    [674, 'lua/shared/autocomplete/read-top.lua', 2],
+    [677, 'lua/shared/autocomplete/match.lua', 47],
+    [678, 'lua/shared/autocomplete/read-top.lua', 8],
+    [700, 'lua/shared/autocomplete/read-top.lua', 31],
+    [707, 'lua/shared/autocomplete/match.lua', 48],
+    [710, 'lua/shared/autocomplete/match.lua', 52],
+    [711, 'lua/shared/autocomplete/match.lua', 11],
+    [741, 'lua/shared/autocomplete/match.lua', 53],
+    [747, 'lua/autocomplete/reap.lua', 37],
+    [749, 'lua/shared/autocomplete/nearby.lua', 60],
+    [751, 'lua/shared/autocomplete/nearby.lua', 11],
+    [758, 'lua/shared/autocomplete/nearby.lua', 62],
+    [767, 'lua/shared/autocomplete/nearby.lua', 35],
+    [776, 'lua/shared/autocomplete/nearby.lua', 20],
+    [790, 'lua/shared/autocomplete/nearby.lua', 44],
+    [804, 'lua/shared/autocomplete/offer-matches.lua', 17],
+    [817, 'lua/shared/autocomplete/nearby.lua', 71],
+    [820, 'lua/shared/autocomplete/offer-matches.lua', 64],
+    [822, 'lua/shared/autocomplete/offer-matches.lua', 32],
+    [834, 'lua/shared/autocomplete/offer-matches.lua', 66],
+    [838, 'lua/shared/autocomplete/offer-matches.lua', 46],
+    [854, 'lua/shared/autocomplete/offer-matches.lua', 70],
+    [862, 'lua/shared/autocomplete/nearby.lua', 74],
+    [863, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [866, 'lua/shared/autocomplete/place.lua', 22],
+    [869, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [874, 'lua/shared/autocomplete/nearby.lua', 75],
+    [876, 'lua/autocomplete/reap.lua', 39],
+    [879, 'lua/shared/autocomplete/leave.lua', 25],
+    [880, 'lua/shared/exact.lua', 4],
+    [887, 'lua/shared/autocomplete/leave.lua', 26],
+    [897, 'lua/autocomplete/reap.lua', 42],
+    [899, 'lua/shared/autocomplete/fronts.lua', 93],
+    [901, 'lua/shared/autocomplete/fronts.lua', 38],
+    [913, 'lua/shared/autocomplete/fronts.lua', 52],
+    [922, 'lua/shared/autocomplete/fronts.lua', 13],
+    [928, 'lua/shared/autocomplete/fronts.lua', 21],
+    [944, 'lua/shared/autocomplete/fronts.lua', 63],
+    [960, 'lua/shared/autocomplete/fronts.lua', 81],
+    [968, 'lua/shared/autocomplete/fronts.lua', 95],
+    [986, 'lua/autocomplete/reap.lua', 44],
+    [987, 'lua/shared/autocomplete/tops.lua', 155],
+    [989, 'lua/shared/autocomplete/top.lua', 71],
+    [1000, 'lua/shared/autocomplete/tops.lua', 124],
+    [1026, 'lua/shared/autocomplete/tops.lua', 157],
+    [1036, 'lua/autocomplete/reap.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3436,1097 +3148,1001 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: 'ecaea7c3ece345f68b5bb0b32627d668812cef92',
+    sha1: 'f6aab43aebd1ffb6091f9a258c4af7b1649a8c9e',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes entries by their ids. A repeated call changes nothing and is answered alike. \`removed\`: those that were
-there, and had not expired. \`taken\`: so many of the ids, the first ones, were as much work as one call does; the
-others belong into another one.
-
-@returns removed  removed:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
-         their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that
-         falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up
-         to 200 words are read. A call takes entries for 6,000 units of work, as \`add\`. To the file and the replicas go
-         the same as in \`add\`, and 1.5 kB for each top that is filled up
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
-local ids = KEYS[3] -- hash: id of an entry -> its number
--- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
--- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
--- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
--- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
-local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
-
+    source: `local meta = KEYS[1]
+local entries = KEYS[2]
+local ids = KEYS[3]
+local tops = KEYS[5]
+local caller = ARGV[1]
+local call = ARGV[2]
+local gone, gone_at = ARGV, 3
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or '2',
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+return {
+is_new = not stored[1],
+layout = stored[1] or '2',
+codec = stored[2] or codec,
+last = tonumber(stored[3] or 0),
+last_top = tonumber(stored[4] or 0),
+record = stored[5],
+}
 end
 local index = open_index(meta, '', caller)
 if index.layout ~= '2' then
-  return redis.error_reply('LAYOUT ' .. index.layout)
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(index.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
-  return { 'removed', tonumber(removed), tonumber(taken) }
+local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
+return { 'removed', tonumber(removed), tonumber(taken) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
--- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
 local function open_tops(last)
-  return { open = {}, forks = {}, last = last, work = 0 }
+return { open = {}, forks = {}, last = last, work = 0 }
 end
 local known = open_tops(index.last_top)
 local removed, taken = 0, 0
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
--- server out of memory goes on; a call that may add has written before.
 local function try_rights(meta, index, keys)
-  redis.call('HDEL', meta, '')
-  redis.call('ZREM', keys.words, '')
-  redis.call('ZADD', keys.words, 'XX', '0', '')
-  redis.call('ZLEXCOUNT', keys.words, '+', '-')
-  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  if not index.is_new then
-    redis.call('HSET', meta, 'layout', '2')
-  end
+redis.call('HDEL', meta, '')
+redis.call('ZREM', keys.words, '')
+redis.call('ZADD', keys.words, 'XX', '0', '')
+redis.call('ZLEXCOUNT', keys.words, '+', '-')
+redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+if not index.is_new then
+redis.call('HSET', meta, 'layout', '2')
+end
 end
 local keys = {
-  entries = entries,
-  ids = ids,
-  words = KEYS[4],
-  tops = tops,
-  expiry = KEYS[6],
-  fronts = KEYS[7],
-  forks = KEYS[8],
+entries = entries,
+ids = ids,
+words = KEYS[4],
+tops = tops,
+expiry = KEYS[6],
+fronts = KEYS[7],
+forks = KEYS[8],
 }
 try_rights(meta, index, keys)
 local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
+return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 local function parse_record(record)
-  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = 22 + id_bytes
-  local text_at = marked_at + marked_bytes
-  local text = string.sub(record, text_at + 1, text_at + text_bytes)
-  return {
-    expires_at_ms = expires_at_ms,
-    rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-    marked = string.sub(record, marked_at + 1, text_at),
-    text = text,
-    payload = string.sub(record, text_at + text_bytes + 1),
-  }
+local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+local marked_at = 22 + id_bytes
+local text_at = marked_at + marked_bytes
+local text = string.sub(record, text_at + 1, text_at + text_bytes)
+return {
+expires_at_ms = expires_at_ms,
+rank = rank,
+id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
+marked = string.sub(record, marked_at + 1, text_at),
+text = text,
+payload = string.sub(record, text_at + text_bytes + 1),
+}
 end
--- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
-  local suffixes, seen = {}, {}
-  local from = 1
-  while from do
-    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-    if not seen[suffix] then
-      seen[suffix] = true
-      suffixes[#suffixes + 1] = suffix
-    end
-    local mark = string.find(marked, '\\1', from, true)
-    from = mark and mark + 1
-  end
-  return suffixes
+local suffixes, seen = {}, {}
+local from = 1
+while from do
+local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
+if not seen[suffix] then
+seen[suffix] = true
+suffixes[#suffixes + 1] = suffix
+end
+local mark = string.find(marked, '\\1', from, true)
+from = mark and mark + 1
+end
+return suffixes
 end
 local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
+return struct.pack('>dd', rank, ref)
 end
--- What tops know of an entry.
 local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
 local function work_of(suffixes, record)
-  local work = math.ceil(#record / 128)
-  for _, suffix in ipairs(suffixes) do
-    work = work + 30 + #suffix
-  end
-  return work
+local work = math.ceil(#record / 128)
+for _, suffix in ipairs(suffixes) do
+work = work + 30 + #suffix
 end
--- Members of \`words\`: a suffix, the end of text, and the place of its entry.
+return work
+end
 local function members_of(suffixes, place)
-  local members = {}
-  for at, suffix in ipairs(suffixes) do
-    members[at] = suffix .. '\\0' .. place
-  end
-  return members
+local members = {}
+for at, suffix in ipairs(suffixes) do
+members[at] = suffix .. '\\0' .. place
 end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
+return members
+end
 local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+if not found[1] then
+return nil
 end
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local cut = string.find(found[1], '\\0', 1, true)
+return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
 local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
+local fork = known.forks[prefix]
+if fork == nil then
+local found, id = first_fork(keys.forks, prefix)
+fork = found and { prefix = found, id = id } or false
+known.forks[prefix] = fork
 end
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
+return fork
+end
 local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
+local passed, length = {}, 0
+while length <= #suffix do
+local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+if not fork then
+return passed, length, nil
 end
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+return passed, length, fork
+end
+passed[#passed + 1] = fork
+length = #fork.prefix + 1
+end
+return passed, length, nil
+end
 local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
+for _, fork in ipairs(passed) do
+local prefixes = passed_of[fork.id]
+if not prefixes then
+prefixes = {}
+passed_of[fork.id] = prefixes
+passed_of.ids[#passed_of.ids + 1] = fork.id
+end
+prefixes[fork.prefix] = true
+end
 end
 local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, 17 + 1)
-  return top
+local top = { id = id, rest = rest, read = {}, dropped = {} }
+top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+top.letters = string.sub(head, 17 + 1)
+return top
 end
--- Opens the tops with these numbers.
 local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
+local missing, fields = {}, {}
+for _, id in ipairs(ids) do
+if not known.open[id] then
+missing[#missing + 1] = id
+fields[#fields + 1] = id
+fields[#fields + 1] = id .. ':'
+end
+end
+if missing[1] then
+local found = redis.call('HMGET', tops, unpack(fields))
+for at, id in ipairs(missing) do
+known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+end
+end
 end
 local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
+return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
--- The place that begins at this byte: rank and ref.
 local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+return struct.unpack('>dd', packed, byte)
 end
--- The leaf with this letter, perhaps without its places.
 local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
+local leaf = top.read[letter]
+if not leaf then
+leaf = { letter = letter }
+top.read[letter] = leaf
 end
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+return leaf
+end
 local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+if not is_before(rank, ref, top.rank, top.ref) then
+return nil
+end
+local leaves = top.leaves
+local at = leaves and #leaves or #top.letters
+while at > 1 do
+local other_rank, other_ref
+if leaves then
+other_rank, other_ref = leaves[at].rank, leaves[at].ref
+else
+other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+end
+if not is_before(rank, ref, other_rank, other_ref) then
+break
+end
+at = at - 1
+end
+return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
 end
 local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
+return top.id .. ':' .. letter
 end
--- Reads leaves: of these tops those in the same places.
 local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
+local fields, missing = {}, {}
+for at, leaf in ipairs(leaves) do
+if not leaf.places then
+fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+missing[#missing + 1] = leaf
 end
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+end
+if fields[1] then
+local stored = redis.call('HMGET', tops, unpack(fields))
+for at, leaf in ipairs(missing) do
+leaf.places = stored[at]
+end
+end
+end
 local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
+local found, of_tops, leaves = {}, {}, {}
+for _, top in ipairs(list) do
+local leaf, at = find_leaf(top, one.rank, one.ref)
+if leaf then
+found[#found + 1] = { top = top, leaf = leaf, at = at }
+of_tops[#found], leaves[#found] = top, leaf
 end
--- How many of these places are before this one.
+end
+read_leaves(tops, of_tops, leaves)
+return found
+end
 local function places_before(places, rank, ref)
-  local low, high = 0, #places / 16
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * 16)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
+local low, high = 0, #places / 16
+while low < high do
+local middle = math.floor((low + high) / 2)
+local other_rank, other_ref = place_at(places, 1 + middle * 16)
+if is_before(other_rank, other_ref, rank, ref) then
+low = middle + 1
+else
+high = middle
 end
--- How many places of a leaf are before this one, and whether it is there.
+end
+return low
+end
 local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * 16
-  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+local before = places_before(leaf.places, one.rank, one.ref)
+local byte = before * 16
+return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
 end
 local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
+leaf.places, leaf.is_new = places, true
 end
--- Notes that the front of a top is to be written anew.
 local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + 30
-  end
+if not top.has_new_front then
+top.has_new_front = true
+known.work = known.work + 30
+end
 end
 local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
+if not top.leaves then
+top.leaves = {}
+for at = 1, #top.letters do
+local leaf = leaf_of(top, string.sub(top.letters, at, at))
+leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+top.leaves[at] = leaf
+end
+end
+return top.leaves
 end
 local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
+local leaf = table.remove(leaves_of(top), at)
+top.read[leaf.letter] = nil
+top.dropped[#top.dropped + 1] = leaf.letter
+top.has_new_head = true
 end
--- Puts a leaf of these places into a top. None of them is before what stands before it.
 local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
+local leaves, taken, letter = leaves_of(top), {}, 65
+for _, leaf in ipairs(leaves) do
+taken[leaf.letter] = true
 end
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+while taken[string.char(letter)] do
+letter = letter + 1
+end
+local leaf = leaf_of(top, string.char(letter))
+set_places(leaf, places)
+leaf.rank, leaf.ref = 0, 0
+if at > 1 then
+leaf.rank, leaf.ref = place_at(places, 1)
+end
+table.insert(leaves, at, leaf)
+top.has_new_head = true
+end
 local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / 16 / 2) * 16
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
+local cut = math.ceil(#places / 16 / 2) * 16
+set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+put_leaf(top, at + 1, string.sub(places, cut + 1))
 end
--- Makes one leaf of two that are next to each other, or two that are as long.
 local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= 18 * 16 then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
+local leaves = leaves_of(top)
+local first = math.min(at, #leaves - 1)
+if first == 0 then
+return
 end
--- True when it was there.
+read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+local both = leaves[first].places .. leaves[first + 1].places
+drop_leaf(top, first + 1)
+if #both <= 18 * 16 then
+set_places(leaves[first], both)
+else
+split_leaf(top, first, both)
+end
+end
 local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and 10 or 8) * 16 then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
+local before, is_there = find_place(leaf, one)
+if not is_there then
+return false
 end
--- Of leaves that are read.
+local cut = before * 16
+set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+if at == 1 and before < 10 then
+change_front(known, top)
+end
+if #leaf.places < (at == 1 and 10 or 8) * 16 then
+level_leaves(keys.tops, top, at)
+end
+return true
+end
 local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / 16
+local bytes = 0
+for _, leaf in ipairs(leaves) do
+bytes = bytes + #leaf.places
+end
+return bytes / 16
 end
 local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * 16 + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
+if not top.prefixes then
+top.prefixes = {}
+local at = #top.letters * 16 + 1
+while at <= #top.rest do
+local least, bytes = string.byte(top.rest, at, at + 1)
+top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+at = at + 2 + bytes
 end
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+end
+return top.prefixes
+end
 local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
+prefixes_of(top)[prefix] = least
+top.has_new_head = true
+change_front(known, top)
 end
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
 local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
+redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+local least = prefixes_of(top)[prefix]
+set_least(known, top, prefix, nil)
+top.is_gone = not next(top.prefixes)
+known.forks = {}
+return least
 end
 local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', 65))
+redis.call('ZREM', forks, string.rep('\\255', 65))
 end
--- Where one of its forks begins all words, these are the last.
 local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
+for prefix in pairs(prefixes_of(top)) do
+if take_fork(keys, known, top, prefix) == 0 then
+forget_sorted(keys.forks)
 end
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+end
+end
 local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and 16 or 100 - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * 8 > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
+local top = found.top
+if not take_place(keys, known, top, found.leaf, found.at, one) then
+return false
+end
+local is_whole = top.rank == math.huge
+local least = is_whole and 16 or 100 - 1
+local count = top.leaves and #top.leaves or #top.letters
+if count * 8 > least then
+return false
+end
+local leaves = leaves_of(top)
+read_leaves(keys.tops, { top }, leaves)
+local is_short = count_places(leaves) <= least
+if is_short and is_whole then
+give_up_top(keys, known, top)
+end
+return is_short and not is_whole
 end
 local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
+read_tops(tops, known, { id })
+return known.open[id]
 end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
-  return '[' .. prefix
+return '[' .. prefix
 end
 local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
+return '(' .. prefix .. '\\255'
 end
--- Whether words begin with this prefix.
 local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
+local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+return found[1] ~= nil
 end
--- What two texts begin with alike, up to the end of text.
 local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
+local length = 0
+repeat
+length = length + 1
+local byte = string.byte(other, length)
+until byte ~= string.byte(one, length) or not byte or byte == 0
+return string.sub(one, 1, length - 1)
 end
--- Gives a top a fork.
 local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
+redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+set_least(known, top, prefix, least)
+known.forks = {}
 end
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
 local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
+local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+return
+end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+local longer = common_start(first, last)
+if longer == prefix then
+return
+end
+local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+if behind then
+set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+else
+put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+end
+take_fork(keys, known, top, prefix)
 end
 local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
-    end
-  end
-  return longest
+local longest = ''
+for prefix in pairs(prefixes_of(top)) do
+if #prefix > #longest then
+longest = prefix
 end
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
+end
+return longest
+end
 local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
+return {
+most = most,
+ranks = {},
+refs = {},
+size = 0,
+rank = math.huge,
+ref = math.huge,
+cut = false,
+looked = 0,
+}
 end
 local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
+local ranks, refs = best.ranks, best.refs
+table.sort(refs, function(one, other)
+return is_before(ranks[one], one, ranks[other], other)
+end)
+for at = best.size, best.most + 1, -1 do
+ranks[refs[at]] = nil
+refs[at] = nil
+best.cut = true
 end
--- False where it is none of the first, and so nothing behind it is.
+best.size = #refs
+if best.size == best.most then
+best.ref = refs[best.size]
+best.rank = ranks[best.ref]
+end
+end
 local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
+best.looked = best.looked + 1
+if best.ranks[ref] then
+return true
 end
--- Offers the entries of members of \`words\`.
+if not is_before(rank, ref, best.rank, best.ref) then
+best.cut = true
+return false
+end
+best.size = best.size + 1
+best.ranks[ref] = rank
+best.refs[best.size] = ref
+if best.size >= 2 * best.most then
+sort_best(best)
+end
+return true
+end
 local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - 16 + 1))
-  end
+for _, member in ipairs(members) do
+offer(best, place_at(member, #member - 16 + 1))
 end
--- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+end
 local function offer_words(keys, best, child)
-  local from, to = from_prefix(child), to_prefix(child)
-  -- The same text again and again: these are in the order of their places.
-  local is_text = string.byte(child, -1) == 0
-  local most = is_text and 160 or 1000
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-  offer_members(best, members)
-  if is_text and #members == most then
-    local last = members[most]
-    return place_at(last, #last - 16 + 1)
-  end
-  return math.huge, math.huge
+local from, to = from_prefix(child), to_prefix(child)
+local is_text = string.byte(child, -1) == 0
+local most = is_text and 160 or 1000
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+offer_members(best, members)
+if is_text and #members == most then
+local last = members[most]
+return place_at(last, #last - 16 + 1)
 end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
+return math.huge, math.huge
+end
 local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
+table.sort(lists, function(one, other)
+return is_before(one.rank, one.ref, other.rank, other.ref)
+end)
 end
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
+for byte = 1, #places, 16 do
+if not offer(best, place_at(places, byte)) then
+return false
 end
--- Offers the places of tops that are open, of each as long as they are among the first.
+end
+return true
+end
 local function offer_open_tops(fields, best, tops)
-  local firsts, lists = {}, {}
-  for at, top in ipairs(tops) do
-    firsts[at] = leaf_of(top, 'A')
-  end
-  read_leaves(fields, tops, firsts)
-  for at, top in ipairs(tops) do
-    local rank, ref = place_at(firsts[at].places, 1)
-    lists[at] = { top = top, rank = rank, ref = ref }
-  end
-  sort_lists(lists)
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    local leaves = leaves_of(list.top)
-    read_leaves(fields, { list.top }, leaves)
-    for _, leaf in ipairs(leaves) do
-      if not offer_places(best, leaf.places) then
-        break
-      end
-    end
-  end
+local firsts, lists = {}, {}
+for at, top in ipairs(tops) do
+firsts[at] = leaf_of(top, 'A')
 end
--- All that a prefix has to offer, and the place from which on it may be more.
+read_leaves(fields, tops, firsts)
+for at, top in ipairs(tops) do
+local rank, ref = place_at(firsts[at].places, 1)
+lists[at] = { top = top, rank = rank, ref = ref }
+end
+sort_lists(lists)
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+local leaves = leaves_of(list.top)
+read_leaves(fields, { list.top }, leaves)
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf.places) then
+break
+end
+end
+end
+end
 local function offer_children(keys, known, prefix)
-  local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  while found[1] do
-    local child = string.sub(found[1], 1, #prefix + 1)
-    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-    local rank, ref
-    if fork then
-      local top = get_top(keys.tops, known, fork.id)
-      tops[#tops + 1] = top
-      rank, ref = top.rank, top.ref
-    else
-      rank, ref = offer_words(keys, best, child)
-    end
-    if is_before(rank, ref, limit.rank, limit.ref) then
-      limit.rank, limit.ref = rank, ref
-    end
-    known.work = known.work + 10
-    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  end
-  offer_open_tops(keys.tops, best, tops)
-  known.work = known.work + best.looked
-  sort_best(best)
-  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = best.rank, best.ref
-  end
-  return best, limit
+local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+while found[1] do
+local child = string.sub(found[1], 1, #prefix + 1)
+local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+local rank, ref
+if fork then
+local top = get_top(keys.tops, known, fork.id)
+tops[#tops + 1] = top
+rank, ref = top.rank, top.ref
+else
+rank, ref = offer_words(keys, best, child)
 end
--- Adds leaves of these places behind the others.
+if is_before(rank, ref, limit.rank, limit.ref) then
+limit.rank, limit.ref = rank, ref
+end
+known.work = known.work + 10
+from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
+found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+end
+offer_open_tops(keys.tops, best, tops)
+known.work = known.work + best.looked
+sort_best(best)
+if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+limit.rank, limit.ref = best.rank, best.ref
+end
+return best, limit
+end
 local function append_leaves(top, places)
-  local from, size = 1, 11 * 16
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < 8 * 16 then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
+local from, size = 1, 11 * 16
+while from <= #places do
+local to = from + size - 1
+if #places - to < 8 * 16 then
+to = #places
 end
--- The places before its limit stay as they are.
+put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+from = to + 1
+end
+end
 local function refill(keys, known, top, prefix)
-  local best, limit = offer_children(keys, known, prefix)
-  local places = {}
-  for _, ref in ipairs(best.refs) do
-    local rank = best.ranks[ref]
-    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-      places[#places + 1] = pack_place(rank, ref)
-    end
-  end
-  local leaves = leaves_of(top)
-  local last = leaves[#leaves].places
-  drop_leaf(top, #leaves)
-  append_leaves(top, last .. table.concat(places))
-  top.rank, top.ref = limit.rank, limit.ref
+local best, limit = offer_children(keys, known, prefix)
+local places = {}
+for _, ref in ipairs(best.refs) do
+local rank = best.ranks[ref]
+if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+places[#places + 1] = pack_place(rank, ref)
 end
--- The longest first: what stands behind a fork of theirs is right then.
+end
+local leaves = leaves_of(top)
+local last = leaves[#leaves].places
+drop_leaf(top, #leaves)
+append_leaves(top, last .. table.concat(places))
+top.rank, top.ref = limit.rank, limit.ref
+end
 local function refill_all(keys, known, short)
-  for _, one in ipairs(short) do
-    one.prefix = longest_prefix(one.top)
-  end
-  table.sort(short, function(one, other)
-    return #one.prefix > #other.prefix
-  end)
-  for _, one in ipairs(short) do
-    if not one.top.is_gone then
-      refill(keys, known, one.top, one.prefix)
-    end
-  end
+for _, one in ipairs(short) do
+one.prefix = longest_prefix(one.top)
 end
--- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+table.sort(short, function(one, other)
+return #one.prefix > #other.prefix
+end)
+for _, one in ipairs(short) do
+if not one.top.is_gone then
+refill(keys, known, one.top, one.prefix)
+end
+end
+end
 local function leave_hot(keys, known, suffixes, one)
-  local passed_of, last = { ids = {} }, {}
-  for at, suffix in ipairs(suffixes) do
-    local passed = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    last[at] = passed[#passed] or false
-  end
-  local left, short = {}, {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    left[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-    if leave_top(keys, known, found, one) then
-      short[#short + 1] = { top = found.top }
-    end
-  end
-  for at, suffix in ipairs(suffixes) do
-    if last[at] then
-      mend_fork(keys, known, suffix, last[at])
-    end
-  end
-  refill_all(keys, known, short)
+local passed_of, last = { ids = {} }, {}
+for at, suffix in ipairs(suffixes) do
+local passed = walk_forks(keys, known, suffix)
+note_passed(passed_of, passed)
+last[at] = passed[#passed] or false
 end
--- Takes an entry's words out of the index.
+local left, short = {}, {}
+read_tops(keys.tops, known, passed_of.ids)
+for at, id in ipairs(passed_of.ids) do
+left[at] = known.open[id]
+end
+for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+if leave_top(keys, known, found, one) then
+short[#short + 1] = { top = found.top }
+end
+end
+for at, suffix in ipairs(suffixes) do
+if last[at] then
+mend_fork(keys, known, suffix, last[at])
+end
+end
+refill_all(keys, known, short)
+end
 local function leave_words(keys, known, entry, ref)
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, '')
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-  leave_hot(keys, known, suffixes, one)
+local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+known.work = known.work + work_of(suffixes, '')
+redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+leave_hot(keys, known, suffixes, one)
 end
--- Removes an entry by its field in \`entries\`.
 local function remove_entry(keys, known, field, record)
-  local entry = parse_record(record)
-  redis.call('HDEL', keys.entries, field)
-  redis.call('HDEL', keys.ids, entry.id)
-  redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, known, entry, (struct.unpack('>d', field)))
+local entry = parse_record(record)
+redis.call('HDEL', keys.entries, field)
+redis.call('HDEL', keys.ids, entry.id)
+redis.call('ZREM', keys.expiry, field)
+leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
 for at = gone_at, #gone do
-  local field = redis.call('HGET', ids, gone[at])
-  if field then
-    local record = redis.call('HGET', entries, field)
-    if not has_expired(struct.unpack('>d', record), now_ms) then
-      removed = removed + 1
-    end
-    remove_entry(keys, known, field, record)
-  end
-  taken = taken + 1
-  known.work = known.work + 1
-  if known.work > 6000 then
-    break
-  end
+local field = redis.call('HGET', ids, gone[at])
+if field then
+local record = redis.call('HGET', entries, field)
+if not has_expired(struct.unpack('>d', record), now_ms) then
+removed = removed + 1
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+remove_entry(keys, known, field, record)
+end
+taken = taken + 1
+known.work = known.work + 1
+if known.work > 6000 then
+break
+end
+end
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function reap(keys, known, now_ms, most)
-  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-  for _, field in ipairs(due) do
-    local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, known, field, record)
-    if known.work > 6000 then
-      return true
-    end
-  end
-  return #due == most
+local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
+for _, field in ipairs(due) do
+local record = redis.call('HGET', keys.entries, field)
+remove_entry(keys, known, field, record)
+if known.work > 6000 then
+return true
+end
+end
+return #due == most
 end
 reap(keys, known, now_ms, 20)
 local function renew_fronts(keys, known, codec)
-  local written, bytes = {}, 0
+local written, bytes = {}, 0
 local function front_head(top, codec)
-  local parts, size = { '2', string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
+local parts, size = { '2', string.char(#codec), codec, '' }, 0
+for prefix, least in pairs(prefixes_of(top)) do
+size = size + 1
+parts[size + 4] = string.char(least, #prefix) .. prefix
 end
--- Of the first entries, which the first leaf has.
+if size > 255 then
+return nil
+end
+parts[4] = string.char(size)
+return table.concat(parts)
+end
 local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, 10 do
-    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-  end
-  return fields
+local first = leaf_of(top, 'A')
+read_leaves(tops, { top }, { first })
+local fields = {}
+for at = 1, 10 do
+fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
 end
--- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+return fields
+end
 local function start_of(first, start, text)
-  if start ~= '' and string.sub(text, 1, #start) == start then
-    return start
-  end
-  return common_start(first, text)
+if start ~= '' and string.sub(text, 1, #start) == start then
+return start
 end
--- What of records is told in a front.
+return common_start(first, text)
+end
 local function tell_records(parts, records)
-  local first, start = '', ''
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local payload_at = text_at + text_bytes
-    local text = string.sub(record, text_at, payload_at - 1)
-    start = start_of(first, start, text)
-    first = at == 1 and text or first
-    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-    parts[#parts + 1] = string.sub(record, text_at + #start)
-  end
+local first, start = '', ''
+for at = 1, #records do
+local record = records[at]
+local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+local text_at = id_at + id_bytes + marked_bytes
+local payload_at = text_at + text_bytes
+local text = string.sub(record, text_at, payload_at - 1)
+start = start_of(first, start, text)
+first = at == 1 and text or first
+local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+parts[#parts + 1] = string.sub(record, text_at + #start)
 end
--- Nil where there must be none.
+end
 local function make_front(keys, codec, top)
-  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-  if not head then
-    return nil
-  end
-  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-  for _, record in ipairs(records) do
-    bytes = bytes + #record
-    if string.byte(record) > 0 or bytes > 4096 then
-      return nil
-    end
-  end
-  local parts = { head }
-  tell_records(parts, records)
-  return table.concat(parts)
+local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+if not head then
+return nil
 end
--- Nil where there was none, and is none.
+local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+for _, record in ipairs(records) do
+bytes = bytes + #record
+if string.byte(record) > 0 or bytes > 4096 then
+return nil
+end
+end
+local parts = { head }
+tell_records(parts, records)
+return table.concat(parts)
+end
 local function renew_front(keys, codec, top)
-  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-  local has_front = front and front ~= '' and 1 or 0
-  if top.has_front ~= has_front then
-    top.has_front, top.has_new_head = has_front, true
-  end
-  return front
+local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+local has_front = front and front ~= '' and 1 or 0
+if top.has_front ~= has_front then
+top.has_front, top.has_new_head = has_front, true
 end
-  for id, top in pairs(known.open) do
-    local front = top.has_new_front and renew_front(keys, codec, top)
-    if front == '' then
-      redis.call('HDEL', keys.fronts, id)
-    elseif front then
-      written[#written + 1] = id
-      written[#written + 1] = front
-      bytes = bytes + #front
-    end
-    if bytes > 16384 then
-      redis.call('HSET', keys.fronts, unpack(written))
-      written, bytes = {}, 0
-    end
-  end
-  if written[1] then
-    redis.call('HSET', keys.fronts, unpack(written))
-  end
+return front
+end
+for id, top in pairs(known.open) do
+local front = top.has_new_front and renew_front(keys, codec, top)
+if front == '' then
+redis.call('HDEL', keys.fronts, id)
+elseif front then
+written[#written + 1] = id
+written[#written + 1] = front
+bytes = bytes + #front
+end
+if bytes > 16384 then
+redis.call('HSET', keys.fronts, unpack(written))
+written, bytes = {}, 0
+end
+end
+if written[1] then
+redis.call('HSET', keys.fronts, unpack(written))
+end
 end
 renew_fronts(keys, known, index.codec)
--- What is deleted may be written again: letters of leaves are given anew.
 local function write_tops(tops, known)
-  local gone, written = {}, {}
--- Head and rest.
+local gone, written = {}, {}
 local function pack_top(top)
-  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-  for at, leaf in ipairs(leaves_of(top)) do
-    head[at + 1] = leaf.letter
-    rest[at] = pack_place(leaf.rank, leaf.ref)
-  end
-  for prefix, least in pairs(prefixes_of(top)) do
-    rest[#rest + 1] = string.char(least, #prefix) .. prefix
-  end
-  return table.concat(head), table.concat(rest)
+local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+for at, leaf in ipairs(leaves_of(top)) do
+head[at + 1] = leaf.letter
+rest[at] = pack_place(leaf.rank, leaf.ref)
 end
--- Notes what is to be deleted, and what to be written, of one top.
+for prefix, least in pairs(prefixes_of(top)) do
+rest[#rest + 1] = string.char(least, #prefix) .. prefix
+end
+return table.concat(head), table.concat(rest)
+end
 local function collect_writes(top, gone, written)
-  for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
-  end
-  if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
-    for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
-    end
-    return
-  end
-  if top.has_new_head then
-    local head, rest = pack_top(top)
-    written[#written + 1] = top.id
-    written[#written + 1] = head
-    written[#written + 1] = leaf_field(top, '')
-    written[#written + 1] = rest
-  end
-  for letter, leaf in pairs(top.read) do
-    if leaf.is_new then
-      written[#written + 1] = leaf_field(top, letter)
-      written[#written + 1] = leaf.places
-    end
-  end
+for _, letter in ipairs(top.dropped) do
+gone[#gone + 1] = leaf_field(top, letter)
 end
-  for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
-  end
-  for from = 1, #gone, 1000 do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
-  end
-  for from = 1, #written, 1000 do
-    redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
-  end
+if top.is_gone then
+gone[#gone + 1] = top.id
+gone[#gone + 1] = leaf_field(top, '')
+for _, leaf in ipairs(leaves_of(top)) do
+gone[#gone + 1] = leaf_field(top, leaf.letter)
+end
+return
+end
+if top.has_new_head then
+local head, rest = pack_top(top)
+written[#written + 1] = top.id
+written[#written + 1] = head
+written[#written + 1] = leaf_field(top, '')
+written[#written + 1] = rest
+end
+for letter, leaf in pairs(top.read) do
+if leaf.is_new then
+written[#written + 1] = leaf_field(top, letter)
+written[#written + 1] = leaf.places
+end
+end
+end
+for _, top in pairs(known.open) do
+collect_writes(top, gone, written)
+end
+for from = 1, #gone, 1000 do
+redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+end
+for from = 1, #written, 1000 do
+redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+end
 end
 write_tops(tops, known)
 if not index.is_new then
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
 end
-  remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
 end
-return { 'removed', removed, taken }
-`,
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
+end
+remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+end
+return { 'removed', removed, taken }`,
   },
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
-    [1, 'lua/autocomplete/remove.lua', 1],
-    [25, 'lua/shared/autocomplete/index.lua', 5],
-    [36, 'lua/autocomplete/remove.lua', 25],
-    [40, 'lua/shared/calls.lua', 12],
-    [53, 'lua/autocomplete/remove.lua', 29],
-    [61, 'lua/shared/clock.lua', 1],
-    [67, 'lua/autocomplete/remove.lua', 37],
-    [68, 'lua/shared/autocomplete/tops.lua', 1],
-    [73, 'lua/autocomplete/remove.lua', 47],
-    [75, 'lua/shared/autocomplete/rights.lua', 1],
-    [90, 'lua/autocomplete/remove.lua', 38],
-    [99, 'lua/autocomplete/remove.lua', 49],
-    [100, 'lua/shared/autocomplete/record.lua', 27],
-    [103, 'lua/shared/autocomplete/record.lua', 12],
-    [117, 'lua/shared/autocomplete/suffixes.lua', 4],
-    [132, 'lua/shared/autocomplete/place.lua', 12],
-    [135, 'lua/shared/autocomplete/leave.lua', 1],
-    [139, 'lua/shared/autocomplete/work.lua', 12],
-    [146, 'lua/shared/autocomplete/suffixes.lua', 20],
-    [154, 'lua/shared/autocomplete/forks.lua', 1],
-    [166, 'lua/shared/autocomplete/tops.lua', 67],
-    [176, 'lua/shared/autocomplete/hot.lua', 11],
-    [193, 'lua/shared/autocomplete/hot.lua', 102],
-    [205, 'lua/shared/autocomplete/top.lua', 24],
-    [211, 'lua/shared/autocomplete/tops.lua', 7],
-    [228, 'lua/shared/autocomplete/best.lua', 17],
-    [231, 'lua/shared/autocomplete/place.lua', 16],
-    [235, 'lua/shared/autocomplete/top.lua', 35],
-    [244, 'lua/shared/autocomplete/top.lua', 167],
-    [265, 'lua/shared/autocomplete/top.lua', 31],
-    [268, 'lua/shared/autocomplete/top.lua', 83],
-    [284, 'lua/shared/autocomplete/tops.lua', 30],
-    [297, 'lua/shared/autocomplete/top.lua', 152],
-    [311, 'lua/shared/autocomplete/top.lua', 189],
-    [317, 'lua/shared/autocomplete/top.lua', 109],
-    [320, 'lua/shared/autocomplete/top.lua', 196],
-    [327, 'lua/shared/autocomplete/top.lua', 45],
-    [338, 'lua/shared/autocomplete/top.lua', 132],
-    [344, 'lua/shared/autocomplete/top.lua', 113],
-    [362, 'lua/shared/autocomplete/top.lua', 204],
-    [368, 'lua/shared/autocomplete/top.lua', 232],
-    [384, 'lua/shared/autocomplete/top.lua', 249],
-    [400, 'lua/shared/autocomplete/top.lua', 100],
-    [408, 'lua/shared/autocomplete/top.lua', 57],
-    [420, 'lua/shared/autocomplete/tops.lua', 78],
-    [426, 'lua/shared/autocomplete/tops.lua', 92],
-    [435, 'lua/shared/autocomplete/tops.lua', 110],
-    [438, 'lua/shared/autocomplete/tops.lua', 114],
-    [446, 'lua/shared/autocomplete/cool.lua', 32],
-    [466, 'lua/shared/autocomplete/tops.lua', 25],
-    [470, 'lua/shared/autocomplete/ranges.lua', 6],
-    [474, 'lua/shared/autocomplete/ranges.lua', 11],
-    [477, 'lua/shared/autocomplete/cool.lua', 3],
-    [482, 'lua/shared/autocomplete/hot.lua', 29],
-    [491, 'lua/shared/autocomplete/tops.lua', 85],
-    [497, 'lua/shared/autocomplete/cool.lua', 9],
-    [519, 'lua/shared/autocomplete/refill.lua', 80],
-    [528, 'lua/shared/autocomplete/best.lua', 1],
-    [543, 'lua/shared/autocomplete/best.lua', 21],
-    [559, 'lua/shared/autocomplete/best.lua', 38],
-    [577, 'lua/shared/autocomplete/best.lua', 57],
-    [583, 'lua/shared/autocomplete/refill.lua', 6],
-    [597, 'lua/shared/autocomplete/best.lua', 74],
-    [604, 'lua/shared/autocomplete/best.lua', 64],
-    [613, 'lua/shared/autocomplete/refill.lua', 21],
-    [639, 'lua/shared/autocomplete/refill.lua', 48],
-    [670, 'lua/shared/autocomplete/top.lua', 139],
-    [682, 'lua/shared/autocomplete/refill.lua', 90],
-    [698, 'lua/shared/autocomplete/refill.lua', 107],
-    [712, 'lua/shared/autocomplete/cool.lua', 53],
-    [737, 'lua/shared/autocomplete/leave.lua', 6],
-    [744, 'lua/shared/autocomplete/leave.lua', 14],
-    [752, 'lua/autocomplete/remove.lua', 50],
-    [767, 'lua/shared/exact.lua', 1],
-    [777, 'lua/shared/autocomplete/leave.lua', 23],
-    [790, 'lua/autocomplete/remove.lua', 65],
-    [791, 'lua/shared/autocomplete/fronts.lua', 93],
-    [793, 'lua/shared/autocomplete/fronts.lua', 38],
-    [805, 'lua/shared/autocomplete/fronts.lua', 51],
-    [815, 'lua/shared/autocomplete/fronts.lua', 12],
-    [822, 'lua/shared/autocomplete/fronts.lua', 20],
-    [839, 'lua/shared/autocomplete/fronts.lua', 62],
-    [856, 'lua/shared/autocomplete/fronts.lua', 80],
-    [865, 'lua/shared/autocomplete/fronts.lua', 95],
-    [883, 'lua/autocomplete/remove.lua', 66],
-    [884, 'lua/shared/autocomplete/tops.lua', 154],
-    [887, 'lua/shared/autocomplete/top.lua', 70],
-    [899, 'lua/shared/autocomplete/tops.lua', 123],
-    [926, 'lua/shared/autocomplete/tops.lua', 157],
-    [936, 'lua/autocomplete/remove.lua', 67],
-    [938, 'lua/shared/calls.lua', 41],
-    [940, 'lua/shared/calls.lua', 7],
-    [944, 'lua/shared/calls.lua', 43],
-    [945, 'lua/shared/calls.lua', 26],
-    [954, 'lua/shared/drop-over.lua', 4],
-    [976, 'lua/shared/calls.lua', 35],
-    [981, 'lua/shared/calls.lua', 44],
-    [984, 'lua/autocomplete/remove.lua', 69],
+    [1, 'lua/autocomplete/remove.lua', 13],
+    [4, 'lua/autocomplete/remove.lua', 17],
+    [5, 'lua/autocomplete/remove.lua', 21],
+    [8, 'lua/shared/autocomplete/index.lua', 5],
+    [19, 'lua/autocomplete/remove.lua', 25],
+    [23, 'lua/shared/calls.lua', 15],
+    [33, 'lua/autocomplete/remove.lua', 29],
+    [41, 'lua/shared/clock.lua', 3],
+    [45, 'lua/autocomplete/remove.lua', 37],
+    [46, 'lua/shared/autocomplete/tops.lua', 3],
+    [49, 'lua/autocomplete/remove.lua', 47],
+    [51, 'lua/shared/autocomplete/rights.lua', 4],
+    [63, 'lua/autocomplete/remove.lua', 38],
+    [72, 'lua/autocomplete/remove.lua', 49],
+    [73, 'lua/shared/autocomplete/record.lua', 27],
+    [76, 'lua/shared/autocomplete/record.lua', 12],
+    [90, 'lua/shared/autocomplete/suffixes.lua', 5],
+    [104, 'lua/shared/autocomplete/place.lua', 12],
+    [107, 'lua/shared/autocomplete/leave.lua', 2],
+    [110, 'lua/shared/autocomplete/work.lua', 12],
+    [117, 'lua/shared/autocomplete/suffixes.lua', 21],
+    [124, 'lua/shared/autocomplete/forks.lua', 5],
+    [132, 'lua/shared/autocomplete/tops.lua', 68],
+    [141, 'lua/shared/autocomplete/hot.lua', 13],
+    [156, 'lua/shared/autocomplete/hot.lua', 103],
+    [167, 'lua/shared/autocomplete/top.lua', 24],
+    [173, 'lua/shared/autocomplete/tops.lua', 8],
+    [189, 'lua/shared/autocomplete/best.lua', 17],
+    [192, 'lua/shared/autocomplete/place.lua', 17],
+    [195, 'lua/shared/autocomplete/top.lua', 36],
+    [203, 'lua/shared/autocomplete/top.lua', 168],
+    [223, 'lua/shared/autocomplete/top.lua', 31],
+    [226, 'lua/shared/autocomplete/top.lua', 84],
+    [241, 'lua/shared/autocomplete/tops.lua', 31],
+    [253, 'lua/shared/autocomplete/top.lua', 153],
+    [266, 'lua/shared/autocomplete/top.lua', 190],
+    [271, 'lua/shared/autocomplete/top.lua', 109],
+    [274, 'lua/shared/autocomplete/top.lua', 197],
+    [280, 'lua/shared/autocomplete/top.lua', 45],
+    [291, 'lua/shared/autocomplete/top.lua', 132],
+    [297, 'lua/shared/autocomplete/top.lua', 114],
+    [314, 'lua/shared/autocomplete/top.lua', 205],
+    [319, 'lua/shared/autocomplete/top.lua', 233],
+    [334, 'lua/shared/autocomplete/top.lua', 250],
+    [349, 'lua/shared/autocomplete/top.lua', 101],
+    [356, 'lua/shared/autocomplete/top.lua', 57],
+    [368, 'lua/shared/autocomplete/tops.lua', 79],
+    [373, 'lua/shared/autocomplete/tops.lua', 93],
+    [381, 'lua/shared/autocomplete/tops.lua', 110],
+    [384, 'lua/shared/autocomplete/tops.lua', 115],
+    [391, 'lua/shared/autocomplete/cool.lua', 33],
+    [410, 'lua/shared/autocomplete/tops.lua', 25],
+    [414, 'lua/shared/autocomplete/ranges.lua', 7],
+    [417, 'lua/shared/autocomplete/ranges.lua', 11],
+    [420, 'lua/shared/autocomplete/cool.lua', 4],
+    [424, 'lua/shared/autocomplete/hot.lua', 30],
+    [432, 'lua/shared/autocomplete/tops.lua', 86],
+    [437, 'lua/shared/autocomplete/cool.lua', 10],
+    [458, 'lua/shared/autocomplete/refill.lua', 80],
+    [467, 'lua/shared/autocomplete/best.lua', 4],
+    [479, 'lua/shared/autocomplete/best.lua', 21],
+    [495, 'lua/shared/autocomplete/best.lua', 39],
+    [512, 'lua/shared/autocomplete/best.lua', 58],
+    [517, 'lua/shared/autocomplete/refill.lua', 7],
+    [519, 'lua/shared/autocomplete/refill.lua', 10],
+    [529, 'lua/shared/autocomplete/best.lua', 76],
+    [534, 'lua/shared/autocomplete/best.lua', 65],
+    [542, 'lua/shared/autocomplete/refill.lua', 22],
+    [567, 'lua/shared/autocomplete/refill.lua', 49],
+    [597, 'lua/shared/autocomplete/top.lua', 140],
+    [608, 'lua/shared/autocomplete/refill.lua', 91],
+    [623, 'lua/shared/autocomplete/refill.lua', 108],
+    [636, 'lua/shared/autocomplete/cool.lua', 54],
+    [660, 'lua/shared/autocomplete/leave.lua', 7],
+    [666, 'lua/shared/autocomplete/leave.lua', 15],
+    [673, 'lua/autocomplete/remove.lua', 50],
+    [688, 'lua/shared/exact.lua', 4],
+    [695, 'lua/shared/autocomplete/leave.lua', 25],
+    [706, 'lua/autocomplete/remove.lua', 65],
+    [707, 'lua/shared/autocomplete/fronts.lua', 93],
+    [709, 'lua/shared/autocomplete/fronts.lua', 38],
+    [721, 'lua/shared/autocomplete/fronts.lua', 52],
+    [730, 'lua/shared/autocomplete/fronts.lua', 13],
+    [736, 'lua/shared/autocomplete/fronts.lua', 21],
+    [752, 'lua/shared/autocomplete/fronts.lua', 63],
+    [768, 'lua/shared/autocomplete/fronts.lua', 81],
+    [776, 'lua/shared/autocomplete/fronts.lua', 95],
+    [794, 'lua/autocomplete/remove.lua', 66],
+    [795, 'lua/shared/autocomplete/tops.lua', 155],
+    [797, 'lua/shared/autocomplete/top.lua', 71],
+    [808, 'lua/shared/autocomplete/tops.lua', 124],
+    [834, 'lua/shared/autocomplete/tops.lua', 157],
+    [844, 'lua/autocomplete/remove.lua', 67],
+    [846, 'lua/shared/calls.lua', 41],
+    [848, 'lua/shared/calls.lua', 8],
+    [851, 'lua/shared/calls.lua', 43],
+    [852, 'lua/shared/calls.lua', 28],
+    [858, 'lua/shared/drop-over.lua', 6],
+    [861, 'lua/shared/drop-over.lua', 10],
+    [873, 'lua/shared/drop-over.lua', 23],
+    [876, 'lua/shared/calls.lua', 35],
+    [881, 'lua/shared/calls.lua', 44],
+    [884, 'lua/autocomplete/remove.lua', 69],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -4584,493 +4200,439 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '3c3c33980751d52e99e6f2bc0b467ec85bd3837d',
+    sha1: '9666169fa9df51d34e3cf95b65ffd1cad1906f6c',
     reads: true,
     bytes: true,
-    source: `--[[
-The first entries that match a query: some word start of theirs goes on as it does. They come in the order of
-their scores, the greatest first, and of the same score the oldest first. With \`fuzzy\` those follow, in the same
-order, that match with one edit: they are \`edited\`. \`short\`: expired entries hide some; reap, then ask again.
-\`front\`: as \`find\` tells it.
-
-@returns suggested  short:flag front:text suggestions:[id:text text:text score:integer payload:bytes edited:flag]
-@cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With \`fuzzy\` and
-         too few others as much as finding the first place for each character of the query and each of the 64 first that
-         may follow, 4,000 words of prefixes of few words, and 200 places
-@reads
-]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
--- KEYS[3] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[4] tops: hash: number of a top -> its head, and of each of its leaves -> places of first entries
--- KEYS[5] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
-local codec = ARGV[1] -- text: name of the codec that made the payloads
-local query = ARGV[2] -- text: the folded query; empty: all match
-local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
-local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
-
--- A shorter query is taken as it is, and so is what follows so many characters.
+    source: `local meta = KEYS[1]
+local entries = KEYS[2]
+local codec = ARGV[1]
+local query = ARGV[2]
+local limit = tonumber(ARGV[3] or 10)
+local fuzzy = ARGV[4] == '1'
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
 if layout and layout ~= '2' then
-  return redis.error_reply('LAYOUT ' .. layout)
+return redis.error_reply('LAYOUT ' .. layout)
 end
 if stored_codec and stored_codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored_codec)
+return redis.error_reply('CODEC ' .. stored_codec)
 end
 local prefix = string.sub(query, 1, 64)
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
--- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
 local function collect(entries, fields, found, limit, others)
-  local size, now_ms = #found, nil
-  for from = 1, #fields, limit do
-    if size >= limit then
-      return
-    end
-    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-    for at = 1, #records do
-      local record = records[at]
-      local is_gone = others and others[fields[from + at - 1]]
-      -- Most never expire: eight zeros.
-      if string.byte(record) > 0 then
-        now_ms = now_ms or math.floor(clock_us() / 1000)
-        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
-      end
-      if size < limit and not is_gone then
-        size = size + 1
-        found[size] = record
-      end
-    end
-  end
+local size, now_ms = #found, nil
+for from = 1, #fields, limit do
+if size >= limit then
+return
 end
--- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
--- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
+local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+for at = 1, #records do
+local record = records[at]
+local is_gone = others and others[fields[from + at - 1]]
+if string.byte(record) > 0 then
+now_ms = now_ms or math.floor(clock_us() / 1000)
+is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+end
+if size < limit and not is_gone then
+size = size + 1
+found[size] = record
+end
+end
+end
+end
 local function search(keys, prefix, limit)
--- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
 local function new_list()
-  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
 end
-  local found = new_list()
--- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
--- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local found = new_list()
 local function first_of_members(members, most)
-  local unpack_place, insert = struct.unpack, table.insert
-  local ranks, refs, size, more = new_list(), new_list(), 0, false
-  local last_rank, last_ref = math.huge, math.huge
-  for at = 1, #members do
-    local member = members[at]
-    local rank, ref = unpack_place('>dd', member, #member - 15)
-    if rank > last_rank or (rank == last_rank and ref > last_ref) then
-      more = true
-    else
-      local before = size
-      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-        before = before - 1
-      end
-      if before == 0 or refs[before] ~= ref then
-        insert(ranks, before + 1, rank)
-        insert(refs, before + 1, ref)
-        size = size + 1
-      end
-      if size > most then
-        ranks[size], refs[size] = nil, nil
-        size, more = most, true
-      end
-      if size == most then
-        last_rank, last_ref = ranks[size], refs[size]
-      end
-    end
-  end
-  return refs, more
+local unpack_place, insert = struct.unpack, table.insert
+local ranks, refs, size, more = new_list(), new_list(), 0, false
+local last_rank, last_ref = math.huge, math.huge
+for at = 1, #members do
+local member = members[at]
+local rank, ref = unpack_place('>dd', member, #member - 15)
+if rank > last_rank or (rank == last_rank and ref > last_ref) then
+more = true
+else
+local before = size
+while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+before = before - 1
 end
--- The third value is the field of \`fronts\` that tells the first, where there is one.
+if before == 0 or refs[before] ~= ref then
+insert(ranks, before + 1, rank)
+insert(refs, before + 1, ref)
+size = size + 1
+end
+if size > most then
+ranks[size], refs[size] = nil, nil
+size, more = most, true
+end
+if size == most then
+last_rank, last_ref = ranks[size], refs[size]
+end
+end
+end
+return refs, more
+end
 local function match_exactly(keys, prefix, most)
-  local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
-  if fork then
--- The number of the top that a fork names (shared/autocomplete/forks).
+local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+if fork then
 local function id_of_fork(fork)
-  return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
 end
-    local id = id_of_fork(fork)
--- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
--- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
+local id = id_of_fork(fork)
 local function match_top(tops, id, most)
-  local fields, size, sub = new_list(), 0, string.sub
-  local field = id .. ':'
-  local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-  local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-  local leaves = { first }
-  while true do
-    for at = 1, #leaves do
-      local places = leaves[at]
-      for byte = 9, #places, 16 do
-        if size == most then
-          return fields, true, has_front
-        end
-        size = size + 1
-        fields[size] = sub(places, byte, byte + 7)
-      end
-    end
-    if read == last then
-      return fields, struct.unpack('>d', head) < math.huge, has_front
-    elseif size == most then
-      return fields, true, has_front
-    end
-    -- None has fewer than 8.
-    local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-    for at = read + 1, to do
-      names[at - read] = field .. sub(head, at, at)
-    end
-    read, leaves = to, redis.call('HMGET', tops, unpack(names))
-  end
+local fields, size, sub = new_list(), 0, string.sub
+local field = id .. ':'
+local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+local leaves = { first }
+while true do
+for at = 1, #leaves do
+local places = leaves[at]
+for byte = 9, #places, 16 do
+if size == most then
+return fields, true, has_front
 end
-    local fields, more, has_front = match_top(keys.tops, id, most)
-    return fields, more, has_front and id or ''
-  end
-  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
-  local fields, more = first_of_members(members, most)
-  for at = 1, #fields do
-    fields[at] = struct.pack('>d', fields[at])
-  end
-  return fields, more, ''
+size = size + 1
+fields[size] = sub(places, byte, byte + 7)
 end
-  local fields, more, front = match_exactly(keys, prefix, limit)
-  collect(keys.entries, fields, found, limit)
-  if more and #found < limit then
-    fields, more = match_exactly(keys, prefix, 200)
-    found = new_list()
-    collect(keys.entries, fields, found, limit)
-  end
-  return found, fields, more and #found < limit, front
+end
+if read == last then
+return fields, struct.unpack('>d', head) < math.huge, has_front
+elseif size == most then
+return fields, true, has_front
+end
+local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+for at = read + 1, to do
+names[at - read] = field .. sub(head, at, at)
+end
+read, leaves = to, redis.call('HMGET', tops, unpack(names))
+end
+end
+local fields, more, has_front = match_top(keys.tops, id, most)
+return fields, more, has_front and id or ''
+end
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
+local fields, more = first_of_members(members, most)
+for at = 1, #fields do
+fields[at] = struct.pack('>d', fields[at])
+end
+return fields, more, ''
+end
+local fields, more, front = match_exactly(keys, prefix, limit)
+collect(keys.entries, fields, found, limit)
+if more and #found < limit then
+fields, more = match_exactly(keys, prefix, 200)
+found = new_list()
+collect(keys.entries, fields, found, limit)
+end
+return found, fields, more and #found < limit, front
 end
 local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
-  local others = {}
-  for _, field in ipairs(fields) do
-    others[field] = true
-  end
--- As match_exactly, for what is one edit away from the query.
+local others = {}
+for _, field in ipairs(fields) do
+others[field] = true
+end
 local function match_nearby(keys, query)
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
 local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
+return {
+most = most,
+ranks = {},
+refs = {},
+size = 0,
+rank = math.huge,
+ref = math.huge,
+cut = false,
+looked = 0,
+}
 end
-  local best = new_best(200)
+local best = new_best(200)
 local function characters_of(query)
-  local characters = {}
-  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-    characters[#characters + 1] = character
-  end
-  return characters
+local characters = {}
+for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+characters[#characters + 1] = character
 end
-  local characters = characters_of(query)
-  if #characters < LEAST_CHARACTERS then
-    return {}, false
-  end
-  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-  for at = #characters, MOST_CHARACTERS + 1, -1 do
-    characters[at] = nil
-  end
-  local hot = { ids = {}, known = {} }
+return characters
+end
+local characters = characters_of(query)
+if #characters < LEAST_CHARACTERS then
+return {}, false
+end
+local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+for at = #characters, MOST_CHARACTERS + 1, -1 do
+characters[at] = nil
+end
+local hot = { ids = {}, known = {} }
 local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
+return '(' .. prefix .. '\\255'
 end
 local function nearby_prefixes(words, characters)
-  local prefixes, seen = {}, {}
-  local function try(prefix)
-    if not seen[prefix] then
-      seen[prefix] = true
-      prefixes[#prefixes + 1] = prefix
-    end
-  end
-  local size = #characters
--- The characters that follow a beginning in the index.
+local prefixes, seen = {}, {}
+local function try(prefix)
+if not seen[prefix] then
+seen[prefix] = true
+prefixes[#prefixes + 1] = prefix
+end
+end
+local size = #characters
 local function following(words, beginning)
-  local characters = {}
-  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < 64 do
-    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-    if not found[1] then
-      break
-    end
-    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-    characters[#characters + 1] = character
-    from = '(' .. beginning .. character .. '\\255'
-  end
-  return characters
+local characters = {}
+local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+while #characters < 64 do
+local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+if not found[1] then
+break
 end
-  for at = 1, size do
-    local beginning = table.concat(characters, '', 1, at - 1)
-    local rest = table.concat(characters, '', at + 1)
-    try(beginning .. rest)
-    if at < size then
-      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-      for _, character in ipairs(following(words, beginning)) do
-        try(beginning .. character .. rest)
-        try(beginning .. character .. characters[at] .. rest)
-      end
-    end
-  end
-  return prefixes
+local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+characters[#characters + 1] = character
+from = '(' .. beginning .. character .. '\\255'
 end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
+return characters
+end
+for at = 1, size do
+local beginning = table.concat(characters, '', 1, at - 1)
+local rest = table.concat(characters, '', at + 1)
+try(beginning .. rest)
+if at < size then
+try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+for _, character in ipairs(following(words, beginning)) do
+try(beginning .. character .. rest)
+try(beginning .. character .. characters[at] .. rest)
+end
+end
+end
+return prefixes
+end
 local function from_prefix(prefix)
-  return '[' .. prefix
+return '[' .. prefix
 end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
 local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+if not found[1] then
+return nil
+end
+local cut = string.find(found[1], '\\0', 1, true)
+return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
 end
 local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
+return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
 local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
+local ranks, refs = best.ranks, best.refs
+table.sort(refs, function(one, other)
+return is_before(ranks[one], one, ranks[other], other)
+end)
+for at = best.size, best.most + 1, -1 do
+ranks[refs[at]] = nil
+refs[at] = nil
+best.cut = true
 end
--- False where it is none of the first, and so nothing behind it is.
+best.size = #refs
+if best.size == best.most then
+best.ref = refs[best.size]
+best.rank = ranks[best.ref]
+end
+end
 local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
+best.looked = best.looked + 1
+if best.ranks[ref] then
+return true
 end
--- The place that begins at this byte: rank and ref.
+if not is_before(rank, ref, best.rank, best.ref) then
+best.cut = true
+return false
+end
+best.size = best.size + 1
+best.ranks[ref] = rank
+best.refs[best.size] = ref
+if best.size >= 2 * best.most then
+sort_best(best)
+end
+return true
+end
 local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+return struct.unpack('>dd', packed, byte)
 end
--- Offers the entries of members of \`words\`.
 local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - 16 + 1))
-  end
+for _, member in ipairs(members) do
+offer(best, place_at(member, #member - 16 + 1))
 end
--- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
--- that somebody may have meant are of no words.
+end
 local function offer_matches(best, keys, prefix, hot)
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
-    return
-  end
-  local fork, id = first_fork(keys.forks, prefix)
-  if not fork and best.looked < 4000 then
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-  elseif fork and not hot.known[id] then
-    hot.known[id] = true
-    hot.ids[#hot.ids + 1] = id
-  end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+return
 end
-  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-  end
--- Offers the places of these tops.
+local fork, id = first_fork(keys.forks, prefix)
+if not fork and best.looked < 4000 then
+offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
+elseif fork and not hot.known[id] then
+hot.known[id] = true
+hot.ids[#hot.ids + 1] = id
+end
+end
+for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+end
 local function offer_tops(best, tops, ids)
-  local lists = {}
--- Heads and first leaves of the tops from this one on.
+local lists = {}
 local function read_firsts(lists, tops, ids, from)
-  local names = {}
-  for at = from, math.min(from + 100 - 1, #ids) do
-    names[#names + 1] = ids[at]
-    names[#names + 1] = ids[at] .. ':A'
-  end
-  local stored = redis.call('HMGET', tops, unpack(names))
-  for at = 1, #stored, 2 do
-    local rank, ref = place_at(stored[at + 1], 1)
-    lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
-  end
+local names = {}
+for at = from, math.min(from + 100 - 1, #ids) do
+names[#names + 1] = ids[at]
+names[#names + 1] = ids[at] .. ':A'
 end
-  for from = 1, #ids, 100 do
-    read_firsts(lists, tops, ids, from)
-  end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
+local stored = redis.call('HMGET', tops, unpack(names))
+for at = 1, #stored, 2 do
+local rank, ref = place_at(stored[at + 1], 1)
+lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+end
+end
+for from = 1, #ids, 100 do
+read_firsts(lists, tops, ids, from)
+end
 local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
+table.sort(lists, function(one, other)
+return is_before(one.rank, one.ref, other.rank, other.ref)
+end)
 end
-  sort_lists(lists)
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+sort_lists(lists)
 local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
+for byte = 1, #places, 16 do
+if not offer(best, place_at(places, byte)) then
+return false
 end
--- Offers the places of a top, as long as they are among the first.
+end
+return true
+end
 local function offer_top(best, tops, list)
-  local names = {}
-  for at = 19, #list.head do
-    names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
-  end
-  if not offer_places(best, list.first) then
-    return
-  end
-  local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-  for _, leaf in ipairs(leaves) do
-    if not offer_places(best, leaf) then
-      return
-    end
-  end
-  best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+local names = {}
+for at = 19, #list.head do
+names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
 end
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    offer_top(best, tops, list)
-  end
+if not offer_places(best, list.first) then
+return
 end
-  offer_tops(best, keys.tops, hot.ids)
+local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf) then
+return
+end
+end
+best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+offer_top(best, tops, list)
+end
+end
+offer_tops(best, keys.tops, hot.ids)
 local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
--- An entry's field in \`entries\`.
+sort_best(best)
+local fields = {}
 local function field_of(ref)
-  return struct.pack('>d', ref)
+return struct.pack('>d', ref)
 end
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
+for at, ref in ipairs(best.refs) do
+fields[at] = field_of(ref)
 end
-  return fields_of_best(best)
+return fields, best.cut
 end
-  local nearby, more = match_nearby(keys, prefix)
-  collect(entries, nearby, found, limit, others)
-  is_short = more and #found < limit
+return fields_of_best(best)
 end
--- What callers see of records, the first \`exact\` of which are not edited: five fields of each. A table for each record, as
--- parse_record makes it, would cost more than all else.
+local nearby, more = match_nearby(keys, prefix)
+collect(entries, nearby, found, limit, others)
+is_short = more and #found < limit
+end
 local function show(records, exact)
-  local shown, size = {}, 0
-  local unpack_head, sub = struct.unpack, string.sub
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local text = sub(record, text_at, text_at + text_bytes - 1)
-    shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
-    shown[size + 2] = text
-    shown[size + 3] = 4503599627370496 - rank
-    shown[size + 4] = sub(record, text_at + text_bytes)
-    shown[size + 5] = at > exact and 1 or 0
-    size = size + 5
-  end
-  return shown
+local shown, size = {}, 0
+local unpack_head, sub = struct.unpack, string.sub
+for at = 1, #records do
+local record = records[at]
+local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
+local text_at = id_at + id_bytes + marked_bytes
+local text = sub(record, text_at, text_at + text_bytes - 1)
+shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
+shown[size + 2] = text
+shown[size + 3] = 4503599627370496 - rank
+shown[size + 4] = sub(record, text_at + text_bytes)
+shown[size + 5] = at > exact and 1 or 0
+size = size + 5
 end
-return { 'suggested', is_short and 1 or 0, front, show(found, exact) }
-`,
+return shown
+end
+return { 'suggested', is_short and 1 or 0, front, show(found, exact) }`,
   },
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
-    [1, 'lua/autocomplete/suggest.lua', 1],
-    [23, 'lua/shared/autocomplete/nearby.lua', 6],
-    [26, 'lua/autocomplete/suggest.lua', 23],
-    [33, 'lua/autocomplete/suggest.lua', 31],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/autocomplete/search.lua', 3],
-    [63, 'lua/shared/autocomplete/search.lua', 27],
-    [66, 'lua/shared/autocomplete/match.lua', 4],
-    [70, 'lua/shared/autocomplete/search.lua', 30],
-    [71, 'lua/shared/autocomplete/match.lua', 9],
-    [103, 'lua/shared/autocomplete/match.lua', 42],
-    [108, 'lua/shared/autocomplete/read-top.lua', 1],
-    [112, 'lua/shared/autocomplete/match.lua', 47],
-    [113, 'lua/shared/autocomplete/read-top.lua', 6],
-    [145, 'lua/shared/autocomplete/match.lua', 48],
-    [156, 'lua/shared/autocomplete/search.lua', 31],
-    [165, 'lua/autocomplete/suggest.lua', 30],
-    [166, 'lua/autocomplete/suggest.lua', 32],
-    [173, 'lua/shared/autocomplete/nearby.lua', 59],
-    [175, 'lua/shared/autocomplete/best.lua', 1],
-    [190, 'lua/shared/autocomplete/nearby.lua', 61],
-    [191, 'lua/shared/autocomplete/nearby.lua', 11],
-    [198, 'lua/shared/autocomplete/nearby.lua', 62],
-    [207, 'lua/shared/autocomplete/ranges.lua', 11],
-    [210, 'lua/shared/autocomplete/nearby.lua', 35],
-    [219, 'lua/shared/autocomplete/nearby.lua', 19],
-    [234, 'lua/shared/autocomplete/nearby.lua', 44],
-    [248, 'lua/shared/autocomplete/ranges.lua', 6],
-    [252, 'lua/shared/autocomplete/forks.lua', 1],
-    [264, 'lua/shared/autocomplete/best.lua', 17],
-    [267, 'lua/shared/autocomplete/best.lua', 21],
-    [283, 'lua/shared/autocomplete/best.lua', 38],
-    [301, 'lua/shared/autocomplete/place.lua', 16],
-    [305, 'lua/shared/autocomplete/best.lua', 57],
-    [311, 'lua/shared/autocomplete/offer-matches.lua', 15],
-    [326, 'lua/shared/autocomplete/nearby.lua', 71],
-    [329, 'lua/shared/autocomplete/offer-matches.lua', 63],
-    [332, 'lua/shared/autocomplete/offer-matches.lua', 31],
-    [345, 'lua/shared/autocomplete/offer-matches.lua', 66],
-    [348, 'lua/shared/autocomplete/best.lua', 74],
-    [355, 'lua/shared/autocomplete/offer-matches.lua', 69],
-    [356, 'lua/shared/autocomplete/best.lua', 64],
-    [365, 'lua/shared/autocomplete/offer-matches.lua', 45],
-    [382, 'lua/shared/autocomplete/offer-matches.lua', 70],
-    [390, 'lua/shared/autocomplete/nearby.lua', 74],
-    [391, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [394, 'lua/shared/autocomplete/place.lua', 21],
-    [398, 'lua/shared/autocomplete/offer-matches.lua', 4],
-    [403, 'lua/shared/autocomplete/nearby.lua', 75],
-    [405, 'lua/autocomplete/suggest.lua', 39],
-    [409, 'lua/shared/autocomplete/show.lua', 1],
-    [428, 'lua/autocomplete/suggest.lua', 43],
+    [1, 'lua/autocomplete/suggest.lua', 13],
+    [3, 'lua/autocomplete/suggest.lua', 18],
+    [7, 'lua/shared/autocomplete/nearby.lua', 7],
+    [8, 'lua/autocomplete/suggest.lua', 23],
+    [15, 'lua/autocomplete/suggest.lua', 31],
+    [16, 'lua/shared/clock.lua', 3],
+    [20, 'lua/shared/autocomplete/search.lua', 4],
+    [30, 'lua/shared/autocomplete/search.lua', 15],
+    [41, 'lua/shared/autocomplete/search.lua', 29],
+    [42, 'lua/shared/autocomplete/match.lua', 5],
+    [45, 'lua/shared/autocomplete/search.lua', 30],
+    [46, 'lua/shared/autocomplete/match.lua', 11],
+    [76, 'lua/shared/autocomplete/match.lua', 43],
+    [80, 'lua/shared/autocomplete/read-top.lua', 2],
+    [83, 'lua/shared/autocomplete/match.lua', 47],
+    [84, 'lua/shared/autocomplete/read-top.lua', 8],
+    [106, 'lua/shared/autocomplete/read-top.lua', 31],
+    [113, 'lua/shared/autocomplete/match.lua', 48],
+    [116, 'lua/shared/autocomplete/match.lua', 52],
+    [123, 'lua/shared/autocomplete/search.lua', 31],
+    [132, 'lua/autocomplete/suggest.lua', 30],
+    [133, 'lua/autocomplete/suggest.lua', 32],
+    [140, 'lua/shared/autocomplete/nearby.lua', 60],
+    [141, 'lua/shared/autocomplete/best.lua', 4],
+    [153, 'lua/shared/autocomplete/nearby.lua', 61],
+    [154, 'lua/shared/autocomplete/nearby.lua', 11],
+    [161, 'lua/shared/autocomplete/nearby.lua', 62],
+    [170, 'lua/shared/autocomplete/ranges.lua', 11],
+    [173, 'lua/shared/autocomplete/nearby.lua', 35],
+    [182, 'lua/shared/autocomplete/nearby.lua', 20],
+    [196, 'lua/shared/autocomplete/nearby.lua', 44],
+    [210, 'lua/shared/autocomplete/ranges.lua', 7],
+    [213, 'lua/shared/autocomplete/forks.lua', 5],
+    [221, 'lua/shared/autocomplete/best.lua', 17],
+    [224, 'lua/shared/autocomplete/best.lua', 21],
+    [240, 'lua/shared/autocomplete/best.lua', 39],
+    [257, 'lua/shared/autocomplete/place.lua', 17],
+    [260, 'lua/shared/autocomplete/best.lua', 58],
+    [265, 'lua/shared/autocomplete/offer-matches.lua', 17],
+    [278, 'lua/shared/autocomplete/nearby.lua', 71],
+    [281, 'lua/shared/autocomplete/offer-matches.lua', 64],
+    [283, 'lua/shared/autocomplete/offer-matches.lua', 32],
+    [295, 'lua/shared/autocomplete/offer-matches.lua', 66],
+    [298, 'lua/shared/autocomplete/best.lua', 76],
+    [303, 'lua/shared/autocomplete/offer-matches.lua', 69],
+    [304, 'lua/shared/autocomplete/best.lua', 65],
+    [312, 'lua/shared/autocomplete/offer-matches.lua', 46],
+    [328, 'lua/shared/autocomplete/offer-matches.lua', 70],
+    [336, 'lua/shared/autocomplete/nearby.lua', 74],
+    [337, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [340, 'lua/shared/autocomplete/place.lua', 22],
+    [343, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [348, 'lua/shared/autocomplete/nearby.lua', 75],
+    [350, 'lua/autocomplete/suggest.lua', 39],
+    [354, 'lua/shared/autocomplete/show.lua', 3],
+    [371, 'lua/autocomplete/suggest.lua', 43],
   ],
   encode(args) {
     return withoutDefaults([

@@ -39,216 +39,189 @@ export type ElectAnswer =
 export const elect: Operation<ElectArguments, ElectAnswer> = {
   script: {
     name: 'cache/elect',
-    sha1: '651384d2ba534c86d09aa846f099e5b708884178',
+    sha1: '51647c629166e56510caeed4e0c5430fe01f6dc9',
     reads: false,
     bytes: true,
-    source: `--[[
-Elects one caller to load a value: when there is none that may be served, or when the caller wants another than
-the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader
-whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
-
-@returns elected  token:integer expires_at_ms:integer now_ms:integer
-@returns found    now_ms:integer envelope:bytes
-@returns loading  token:integer retry_after_ms:integer now_ms:integer
-@returns failed   now_ms:integer reason:text
-@returns resting  retry_after_ms:integer now_ms:integer
-@cost    O(value)
-]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
-local id = ARGV[1] -- text: the caller's own id of this load
-local codec = ARGV[2] -- text: name of the codec that makes the payload
-local lease_ms = tonumber(ARGV[3]) -- integer: how long the load may take before it is extended
-local seen = tonumber(ARGV[4]) -- integer: token of the value that is not wanted any more; 0: none was seen
-local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller waited for; 0: for none
-local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is told under its id
-local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
+    source: `local value = KEYS[1]
+local load = KEYS[2]
+local id = ARGV[1]
+local codec = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local seen = tonumber(ARGV[4])
+local waited = tonumber(ARGV[5])
+local waits = ARGV[6] == '1'
+local tags = ARGV[7]
 local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-  local layout = string.byte(head) or 1
-  if layout ~= 1 then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
 end
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % 4,
-    held = flags >= 4,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
 end
 local head = open_head(value)
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
 local known = open_load(load)
--- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= 1 then
-    return head.layout
-  elseif known.layout ~= '1' then
-    return known.layout
-  end
-  return nil
+if head.layout ~= 1 then
+return head.layout
+elseif known.layout ~= '1' then
+return known.layout
+end
+return nil
 end
 local unknown = unknown_layout(head, known)
 if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
+return redis.error_reply('LAYOUT ' .. unknown)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- True when the value may be given to somebody who knows these generations of its tags.
 local function may_serve(head, tags, now_ms)
-  return head.stale_until_ms > now_ms and head.tags == tags
+return head.stale_until_ms > now_ms and head.tags == tags
 end
 local served = may_serve(head, tags, now_ms)
 if served and head.codec ~= codec then
-  return redis.error_reply('CODEC ' .. head.codec)
+return redis.error_reply('CODEC ' .. head.codec)
 end
 if served and head.token ~= seen then
-  return { 'found', now_ms, redis.call('GET', value) }
+return { 'found', now_ms, redis.call('GET', value) }
 end
 if known.lease_ends_ms > now_ms then
-  if known.loader == id then
-    return { 'elected', known.token, known.lease_ends_ms, now_ms }
-  end
-  local left_ms = known.lease_ends_ms - now_ms
-  if waits and not string.find(known.waiters, id .. ' ', 1, true) then
-    if #known.waiters >= 16000 then
-      return { 'loading', known.token, math.min(left_ms, 250), now_ms }
-    end
-    redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
-  end
-  return { 'loading', known.token, left_ms, now_ms }
+if known.loader == id then
+return { 'elected', known.token, known.lease_ends_ms, now_ms }
+end
+local left_ms = known.lease_ends_ms - now_ms
+if waits and not string.find(known.waiters, id .. ' ', 1, true) then
+if #known.waiters >= 16000 then
+return { 'loading', known.token, math.min(left_ms, 250), now_ms }
+end
+redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
+end
+return { 'loading', known.token, left_ms, now_ms }
 end
 if waited > 0 and known.failed == waited then
-  return { 'failed', now_ms, known.failure }
+return { 'failed', now_ms, known.failure }
 end
 if served and known.resting_until_ms > now_ms then
-  return { 'resting', known.resting_until_ms - now_ms, now_ms }
+return { 'resting', known.resting_until_ms - now_ms, now_ms }
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
 local token = next_token(math.max(known.token, known.floor, head.token), now_us)
 local lease_ends_ms = now_ms + lease_ms
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call(
-  'HSET',
-  load,
-  'layout',
-  '1',
-  'token',
-  exact(token),
-  'loader',
-  id,
-  'lease_ends_ms',
-  exact(lease_ends_ms)
+'HSET',
+load,
+'layout',
+'1',
+'token',
+exact(token),
+'loader',
+id,
+'lease_ends_ms',
+exact(lease_ends_ms)
 )
 redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
--- Never makes it shorter. Not refused for lack of memory.
 local function keep_load(load, token, ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
+local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+if redis.call('PTTL', load) < kept_ms then
+redis.call('PEXPIRE', load, kept_ms)
+end
 end
 keep_load(load, token, lease_ms, now_ms)
-return { 'elected', token, lease_ends_ms, now_ms }
-`,
+return { 'elected', token, lease_ends_ms, now_ms }`,
   },
   parts: ['value', 'load'],
   lines: [
-    [1, 'lua/cache/elect.lua', 1],
-    [23, 'lua/shared/cache/envelope.lua', 35],
-    [31, 'lua/shared/cache/envelope.lua', 18],
-    [38, 'lua/shared/cache/envelope.lua', 43],
-    [59, 'lua/cache/elect.lua', 27],
-    [60, 'lua/shared/cache/load.lua', 14],
-    [88, 'lua/cache/elect.lua', 28],
-    [89, 'lua/shared/cache/layouts.lua', 1],
-    [98, 'lua/cache/elect.lua', 29],
-    [102, 'lua/shared/clock.lua', 1],
-    [108, 'lua/cache/elect.lua', 33],
-    [110, 'lua/shared/cache/envelope.lua', 65],
-    [114, 'lua/cache/elect.lua', 35],
-    [140, 'lua/shared/next-token.lua', 1],
-    [145, 'lua/cache/elect.lua', 61],
-    [147, 'lua/shared/exact.lua', 1],
-    [157, 'lua/cache/elect.lua', 63],
-    [170, 'lua/shared/cache/keep-load.lua', 4],
-    [172, 'lua/shared/behind.lua', 4],
-    [176, 'lua/shared/cache/keep-load.lua', 6],
-    [181, 'lua/cache/elect.lua', 76],
+    [1, 'lua/cache/elect.lua', 13],
+    [10, 'lua/shared/cache/envelope.lua', 36],
+    [16, 'lua/shared/cache/envelope.lua', 18],
+    [23, 'lua/shared/cache/envelope.lua', 43],
+    [44, 'lua/cache/elect.lua', 27],
+    [45, 'lua/shared/cache/load.lua', 14],
+    [73, 'lua/cache/elect.lua', 28],
+    [74, 'lua/shared/cache/layouts.lua', 2],
+    [82, 'lua/cache/elect.lua', 29],
+    [86, 'lua/shared/clock.lua', 3],
+    [90, 'lua/cache/elect.lua', 33],
+    [92, 'lua/shared/cache/envelope.lua', 66],
+    [95, 'lua/cache/elect.lua', 35],
+    [121, 'lua/shared/next-token.lua', 3],
+    [124, 'lua/cache/elect.lua', 61],
+    [126, 'lua/shared/exact.lua', 4],
+    [133, 'lua/cache/elect.lua', 63],
+    [146, 'lua/shared/cache/keep-load.lua', 5],
+    [147, 'lua/shared/behind.lua', 5],
+    [150, 'lua/shared/cache/keep-load.lua', 6],
+    [155, 'lua/cache/elect.lua', 76],
   ],
   encode(args) {
     return [
@@ -336,134 +309,114 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'cache/extend',
-    sha1: 'c7cb9173dffb10a2bcd4df71e8dc330312d39755',
+    sha1: '24354e48cc60f6a0f76cd1105f7a98a8869cac7d',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed,
-ended, or was revoked is not extended: its \`expires_at_ms\` is 0. A revoked one keeps what is left of its lease, so
-that its loader can stop before another begins. Each is judged by itself: those in \`refused\` (places counted from 0) are
-of keys that cannot be read, and why.
-
-@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
-@cost    O(keys)
-]]
-local load, load_at = KEYS, 1 -- repeated hash: the load lease of each key
-local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+    source: `local load, load_at = KEYS, 1
+local leases, leases_at = ARGV, 1
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
--- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
--- one that is of another type, or was written by a newer version, is not to harm the others.
 local function try_open(open, layout)
-  local ok, known = pcall(open)
-  if not ok then
-    -- A table where the server is 7.0 or newer.
-    return nil, type(known) == 'table' and known.err or known
-  end
-  if known.layout ~= layout then
-    return nil, 'LAYOUT ' .. known.layout
-  end
-  return known
+local ok, known = pcall(open)
+if not ok then
+return nil, type(known) == 'table' and known.err or known
+end
+if known.layout ~= layout then
+return nil, 'LAYOUT ' .. known.layout
+end
+return known
 end
 for at = load_at, #load, 1 do
-  local open = function()
-    return open_load(load[at])
-  end
-  local known, why = try_open(open, '1')
-  found[at] = known or false
-  if not known then
-    refused[#refused + 1] = at - 1
-    refused[#refused + 1] = why
-  end
+local open = function()
+return open_load(load[at])
+end
+local known, why = try_open(open, '1')
+found[at] = known or false
+if not known then
+refused[#refused + 1] = at - 1
+refused[#refused + 1] = why
+end
 end
 local function is_revoked(known)
-  return known.token <= known.floor
+return known.token <= known.floor
 end
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
--- Never makes it shorter. Not refused for lack of memory.
 local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
+local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+if redis.call('PTTL', load) < kept_ms then
+redis.call('PEXPIRE', load, kept_ms)
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+end
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local ends = {}
 for at = leases_at, #leases, 2 do
-  local place = (at - leases_at) / 2 + 1
-  local known = found[place]
-  ends[place] = 0
-  local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
-  if is_live and known.token == tonumber(leases[at]) then
-    ends[place] = now_ms + leases[at + 1]
-    -- First, so that it also works when the server is out of memory.
-    keep_load(load[place], 0, ends[place] - now_ms, now_ms)
-    redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
-  end
+local place = (at - leases_at) / 2 + 1
+local known = found[place]
+ends[place] = 0
+local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
+if is_live and known.token == tonumber(leases[at]) then
+ends[place] = now_ms + leases[at + 1]
+keep_load(load[place], 0, ends[place] - now_ms, now_ms)
+redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
 end
-return { 'extended', now_ms, ends, refused }
-`,
+end
+return { 'extended', now_ms, ends, refused }`,
   },
   parts: [],
   lines: [
-    [1, 'lua/cache/extend.lua', 1],
-    [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/cache/extend.lua', 13],
-    [21, 'lua/shared/cache/load.lua', 14],
-    [49, 'lua/shared/try-open.lua', 1],
-    [62, 'lua/cache/extend.lua', 15],
-    [73, 'lua/shared/cache/load.lua', 47],
-    [76, 'lua/shared/behind.lua', 4],
-    [80, 'lua/shared/cache/keep-load.lua', 4],
-    [87, 'lua/shared/exact.lua', 1],
-    [97, 'lua/cache/extend.lua', 26],
+    [1, 'lua/cache/extend.lua', 10],
+    [3, 'lua/shared/clock.lua', 3],
+    [7, 'lua/cache/extend.lua', 13],
+    [9, 'lua/shared/cache/load.lua', 14],
+    [37, 'lua/shared/try-open.lua', 3],
+    [40, 'lua/shared/try-open.lua', 7],
+    [47, 'lua/cache/extend.lua', 15],
+    [58, 'lua/shared/cache/load.lua', 47],
+    [61, 'lua/shared/behind.lua', 5],
+    [64, 'lua/shared/cache/keep-load.lua', 5],
+    [70, 'lua/shared/exact.lua', 4],
+    [77, 'lua/cache/extend.lua', 26],
+    [85, 'lua/cache/extend.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -519,197 +472,170 @@ export type FailAnswer =
 export const fail: Operation<FailArguments, FailAnswer> = {
   script: {
     name: 'cache/fail',
-    sha1: '0b6bc703b0256b1729b8d43ac269c513a4f4a477',
+    sha1: 'd2ddab149d72ddbbec4608756d4c25fe9c02b515',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they
-are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is
-elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve.
-Repeating the call changes nothing.
-
-@returns failed
-@returns revoked
-@returns lost
-@cost    O(waiters)
-]]
-local load = KEYS[1] -- hash: the load lease
-local id = ARGV[1] -- text: the caller's own id of the load
-local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while there is a value to serve
-local channel = ARGV[3] -- text: where those who wait are told; begins the channels of their processes
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
-local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
-
+    source: `local load = KEYS[1]
+local id = ARGV[1]
+local rest_ms = tonumber(ARGV[2])
+local channel = ARGV[3]
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] == '1'
+local reason = ARGV[6]
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
 local known = open_load(load)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if known.loader ~= id then
-  return { 'lost' }
+return { 'lost' }
 end
 local function is_revoked(known)
-  return known.token <= known.floor
+return known.token <= known.floor
 end
 local revoked = is_revoked(known)
 local function is_open(known)
-  return known.lease_ends_ms > 0
+return known.lease_ends_ms > 0
 end
 if is_open(known) then
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  local now_ms = math.floor(clock_us() / 1000)
-  -- First, so that the rest also works when the server is out of memory.
-  redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
-  if reason ~= '' and not revoked then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+local now_ms = math.floor(clock_us() / 1000)
+redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
+if reason ~= '' and not revoked then
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-    redis.call(
-      'HSET',
-      load,
-      'failed',
-      exact(known.token),
-      'failure',
-      reason,
-      'resting_until_ms',
-      exact(now_ms + rest_ms)
-    )
-  end
--- Never makes it shorter. Not refused for lack of memory.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call(
+'HSET',
+load,
+'failed',
+exact(known.token),
+'failure',
+reason,
+'resting_until_ms',
+exact(now_ms + rest_ms)
+)
+end
 local function keep_load(load, token, ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
+local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+if redis.call('PTTL', load) < kept_ms then
+redis.call('PEXPIRE', load, kept_ms)
 end
-  keep_load(load, known.token, rest_ms, now_ms)
--- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
--- elect bounds the length of the list.
+end
+keep_load(load, known.token, rest_ms, now_ms)
 local function tell_waiters(waiters, word, how)
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
-  for id in string.gmatch(waiters, '%S+') do
-    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-  end
+publish_to(ticket, message, how)
+return true
 end
-  tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
+for id in string.gmatch(waiters, '%S+') do
+tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+end
+end
+tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
 end
 if revoked then
-  return { 'revoked' }
+return { 'revoked' }
 end
-return { 'failed' }
-`,
+return { 'failed' }`,
   },
   parts: ['load'],
   lines: [
-    [1, 'lua/cache/fail.lua', 1],
-    [20, 'lua/shared/cache/load.lua', 14],
-    [48, 'lua/cache/fail.lua', 20],
-    [55, 'lua/shared/cache/load.lua', 47],
-    [58, 'lua/cache/fail.lua', 27],
-    [59, 'lua/shared/cache/load.lua', 43],
-    [62, 'lua/cache/fail.lua', 28],
-    [63, 'lua/shared/clock.lua', 1],
-    [69, 'lua/cache/fail.lua', 29],
-    [73, 'lua/shared/exact.lua', 1],
-    [83, 'lua/cache/fail.lua', 33],
-    [94, 'lua/shared/cache/keep-load.lua', 4],
-    [96, 'lua/shared/behind.lua', 4],
-    [100, 'lua/shared/cache/keep-load.lua', 6],
-    [105, 'lua/cache/fail.lua', 44],
-    [106, 'lua/shared/cache/tell-waiters.lua', 1],
-    [109, 'lua/shared/tell.lua', 7],
-    [112, 'lua/shared/tell.lua', 15],
-    [130, 'lua/shared/tell.lua', 34],
-    [145, 'lua/shared/tell.lua', 50],
-    [153, 'lua/shared/cache/tell-waiters.lua', 4],
-    [157, 'lua/cache/fail.lua', 45],
+    [1, 'lua/cache/fail.lua', 12],
+    [8, 'lua/shared/cache/load.lua', 14],
+    [36, 'lua/cache/fail.lua', 20],
+    [43, 'lua/shared/cache/load.lua', 47],
+    [46, 'lua/cache/fail.lua', 27],
+    [47, 'lua/shared/cache/load.lua', 43],
+    [50, 'lua/cache/fail.lua', 28],
+    [51, 'lua/shared/clock.lua', 3],
+    [55, 'lua/cache/fail.lua', 29],
+    [56, 'lua/cache/fail.lua', 31],
+    [58, 'lua/shared/exact.lua', 4],
+    [65, 'lua/cache/fail.lua', 33],
+    [76, 'lua/shared/cache/keep-load.lua', 5],
+    [77, 'lua/shared/behind.lua', 5],
+    [80, 'lua/shared/cache/keep-load.lua', 6],
+    [85, 'lua/cache/fail.lua', 44],
+    [86, 'lua/shared/cache/tell-waiters.lua', 3],
+    [87, 'lua/shared/tell.lua', 7],
+    [90, 'lua/shared/tell.lua', 17],
+    [106, 'lua/shared/tell.lua', 36],
+    [119, 'lua/shared/tell.lua', 51],
+    [126, 'lua/shared/cache/tell-waiters.lua', 4],
+    [130, 'lua/cache/fail.lua', 45],
   ],
   encode(args) {
     return [
@@ -754,76 +680,64 @@ export type HoldAnswer =
 export const hold: Operation<HoldArguments, HoldAnswer> = {
   script: {
     name: 'cache/hold',
-    sha1: 'ad8acf2fd25e00999c7057fa9abaad7768a7e1f2',
+    sha1: '77c4e1edb0f62b738eebef4d85999dca33ca195a',
     reads: false,
     bytes: false,
-    source: `--[[
-Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is
-not the one with this token any more. Repeating the call changes nothing.
-
-@returns held
-@returns absent
-@cost    O(1)
-]]
-local value = KEYS[1] -- string: the value and its head
-local token = tonumber(ARGV[1]) -- integer: token of the value
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
+    source: `local value = KEYS[1]
+local token = tonumber(ARGV[1])
 local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-  local layout = string.byte(head) or 1
-  if layout ~= 1 then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
 end
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % 4,
-    held = flags >= 4,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
 end
 local head = open_head(value)
 if head.layout ~= 1 then
-  return redis.error_reply('LAYOUT ' .. head.layout)
+return redis.error_reply('LAYOUT ' .. head.layout)
 end
 if head.token == 0 or head.token ~= token then
-  return { 'absent' }
+return { 'absent' }
 end
 if not head.held then
-  redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
+redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
 end
-return { 'held' }
-`,
+return { 'held' }`,
   },
   parts: ['value'],
   lines: [
-    [1, 'lua/cache/hold.lua', 1],
-    [12, 'lua/shared/cache/envelope.lua', 35],
-    [20, 'lua/shared/cache/envelope.lua', 18],
-    [27, 'lua/shared/cache/envelope.lua', 43],
-    [48, 'lua/cache/hold.lua', 12],
+    [1, 'lua/cache/hold.lua', 9],
+    [3, 'lua/shared/cache/envelope.lua', 36],
+    [9, 'lua/shared/cache/envelope.lua', 18],
+    [16, 'lua/shared/cache/envelope.lua', 43],
+    [37, 'lua/cache/hold.lua', 12],
   ],
   encode(args) {
     return [
@@ -857,104 +771,90 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'cache/inspect',
-    sha1: '2ffa2bf0e5024fdf9c0064bd352b0c07c15f5579',
+    sha1: '1e1457d72665420e064bd8e99454a4f46daa0346',
     reads: true,
     bytes: true,
-    source: `--[[
-A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which
-\`tags\` holds with their generations as the head does. \`loading\` is the token of the load under way, 0: none.
-
-@returns inspection  state:text created_at_ms:integer load_ms:integer fresh_until_ms:integer stale_until_ms:integer token:integer version:integer flags:integer bytes:integer codec:text tags:bytes loading:integer lease_ends_ms:integer now_ms:integer
-@cost    O(1)
-@reads
-]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
+    source: `local value = KEYS[1]
+local load = KEYS[2]
 local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-  local layout = string.byte(head) or 1
-  if layout ~= 1 then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
 end
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % 4,
-    held = flags >= 4,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
 end
 local head = open_head(value)
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
 local known = open_load(load)
--- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= 1 then
-    return head.layout
-  elseif known.layout ~= '1' then
-    return known.layout
-  end
-  return nil
+if head.layout ~= 1 then
+return head.layout
+elseif known.layout ~= '1' then
+return known.layout
+end
+return nil
 end
 local unknown = unknown_layout(head, known)
 if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
+return redis.error_reply('LAYOUT ' .. unknown)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local loads = known.lease_ends_ms > now_ms
@@ -962,40 +862,39 @@ local loading = loads and known.token or 0
 local lease_ends_ms = loads and known.lease_ends_ms or 0
 local version = math.max(known.version, head.version)
 if head.stale_until_ms <= now_ms then
-  return { 'inspection', 'absent', 0, 0, 0, 0, 0, version, 0, 0, '', '', loading, lease_ends_ms, now_ms }
+return { 'inspection', 'absent', 0, 0, 0, 0, 0, version, 0, 0, '', '', loading, lease_ends_ms, now_ms }
 end
 return {
-  'inspection',
-  head.fresh_until_ms > now_ms and 'fresh' or 'stale',
-  head.created_at_ms,
-  head.load_ms,
-  head.fresh_until_ms,
-  head.stale_until_ms,
-  head.token,
-  version,
-  head.flags,
-  redis.call('STRLEN', value),
-  head.codec,
-  head.tags,
-  loading,
-  lease_ends_ms,
-  now_ms,
-}
-`,
+'inspection',
+head.fresh_until_ms > now_ms and 'fresh' or 'stale',
+head.created_at_ms,
+head.load_ms,
+head.fresh_until_ms,
+head.stale_until_ms,
+head.token,
+version,
+head.flags,
+redis.call('STRLEN', value),
+head.codec,
+head.tags,
+loading,
+lease_ends_ms,
+now_ms,
+}`,
   },
   parts: ['value', 'load'],
   lines: [
-    [1, 'lua/cache/inspect.lua', 1],
-    [12, 'lua/shared/cache/envelope.lua', 35],
-    [20, 'lua/shared/cache/envelope.lua', 18],
-    [27, 'lua/shared/cache/envelope.lua', 43],
-    [48, 'lua/cache/inspect.lua', 12],
-    [49, 'lua/shared/cache/load.lua', 14],
-    [77, 'lua/cache/inspect.lua', 13],
-    [78, 'lua/shared/cache/layouts.lua', 1],
-    [87, 'lua/cache/inspect.lua', 14],
-    [91, 'lua/shared/clock.lua', 1],
-    [97, 'lua/cache/inspect.lua', 18],
+    [1, 'lua/cache/inspect.lua', 9],
+    [3, 'lua/shared/cache/envelope.lua', 36],
+    [9, 'lua/shared/cache/envelope.lua', 18],
+    [16, 'lua/shared/cache/envelope.lua', 43],
+    [37, 'lua/cache/inspect.lua', 12],
+    [38, 'lua/shared/cache/load.lua', 14],
+    [66, 'lua/cache/inspect.lua', 13],
+    [67, 'lua/shared/cache/layouts.lua', 2],
+    [75, 'lua/cache/inspect.lua', 14],
+    [79, 'lua/shared/clock.lua', 3],
+    [83, 'lua/cache/inspect.lua', 18],
   ],
   encode() {
     return []
@@ -1046,69 +945,50 @@ export type InvalidateTagAnswer =
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
   script: {
     name: 'cache/invalidate-tag',
-    sha1: 'e2c43ee25b33446fb5fc69e6a7907aa94670760a',
+    sha1: '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under
-an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
-
-@returns invalidated  generation:integer
-@cost    O(1)
-]]
-local generation = KEYS[1] -- string: the newest generation of the tag
-local channel = ARGV[1] -- text: begins the channel of the levels
-local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
-
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+    source: `local generation = KEYS[1]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call('SET', generation, exact(newest), 'PX', '5184000000')
--- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
--- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function tell_levels(key, number, how)
-  local channel = how.channel .. ':levels'
-  local message = exact(number) .. ' ' .. key
-  if how.sharded then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
+local channel = how.channel .. ':levels'
+local message = exact(number) .. ' ' .. key
+if how.sharded then
+redis.call('SPUBLISH', channel, message)
+else
+redis.call('PUBLISH', channel, message)
+end
 end
 tell_levels(generation, newest, { channel = channel, sharded = sharded })
-return { 'invalidated', newest }
-`,
+return { 'invalidated', newest }`,
   },
   parts: ['generation'],
   lines: [
-    [1, 'lua/cache/invalidate-tag.lua', 1],
-    [12, 'lua/shared/next-token.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/cache/invalidate-tag.lua', 15],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/cache/invalidate-tag.lua', 16],
-    [35, 'lua/shared/cache/tell-levels.lua', 1],
-    [47, 'lua/cache/invalidate-tag.lua', 17],
+    [1, 'lua/cache/invalidate-tag.lua', 8],
+    [4, 'lua/shared/next-token.lua', 3],
+    [7, 'lua/shared/clock.lua', 3],
+    [11, 'lua/cache/invalidate-tag.lua', 15],
+    [12, 'lua/shared/exact.lua', 4],
+    [19, 'lua/cache/invalidate-tag.lua', 16],
+    [20, 'lua/shared/cache/tell-levels.lua', 4],
+    [29, 'lua/cache/invalidate-tag.lua', 17],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1149,215 +1029,185 @@ export type InvalidateAnswer =
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
   script: {
     name: 'cache/invalidate',
-    sha1: 'b33fc3ca13248dff1ecde992bcebbd1b64f8e340',
+    sha1: 'd26c2d284d5fdc7ef738e3d022685d9f983a28d2',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its
-lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
-
-@returns invalidated  existed:flag
-@cost    O(1)
-]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
-local channel = ARGV[1] -- text: begins the channel of the levels
-local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
+    source: `local value = KEYS[1]
+local load = KEYS[2]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-  local layout = string.byte(head) or 1
-  if layout ~= 1 then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
 end
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % 4,
-    held = flags >= 4,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
 end
 local head = open_head(value)
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
 local known = open_load(load)
--- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= 1 then
-    return head.layout
-  elseif known.layout ~= '1' then
-    return known.layout
-  end
-  return nil
+if head.layout ~= 1 then
+return head.layout
+elseif known.layout ~= '1' then
+return known.layout
+end
+return nil
 end
 local unknown = unknown_layout(head, known)
 if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
+return redis.error_reply('LAYOUT ' .. unknown)
 end
--- First, so that the rest also works when the server is out of memory.
 local existed = redis.call('UNLINK', value)
 local newest = math.max(head.token, known.token, known.floor)
 local function is_open(known)
-  return known.lease_ends_ms > 0
+return known.lease_ends_ms > 0
 end
--- What began before must not be stored after: an open load is refused from now on, and what is known of one that
--- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
 local function revoke(load, known, newest)
-  if is_open(known) then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+if is_open(known) then
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-    redis.call('HSET', load, 'floor', exact(newest))
-  elseif known.token > 0 then
-    redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
-  end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call('HSET', load, 'floor', exact(newest))
+elseif known.token > 0 then
+redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+end
 end
 revoke(load, known, newest)
 if newest > 0 then
-  -- The token of an open load stays its own.
-  local token = is_open(known) and known.token or newest
-  local version = math.max(head.version, known.version)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+local token = is_open(known) and known.token or newest
+local version = math.max(head.version, known.version)
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
--- Never makes it shorter. Not refused for lack of memory.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
 local function keep_load(load, token, ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
+local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+if redis.call('PTTL', load) < kept_ms then
+redis.call('PEXPIRE', load, kept_ms)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  keep_load(load, newest, 0, math.floor(clock_us() / 1000))
+keep_load(load, newest, 0, math.floor(clock_us() / 1000))
 end
 if head.held then
--- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
--- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function tell_levels(key, number, how)
-  local channel = how.channel .. ':levels'
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+local channel = how.channel .. ':levels'
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  local message = exact(number) .. ' ' .. key
-  if how.sharded then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
-  tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+local message = exact(number) .. ' ' .. key
+if how.sharded then
+redis.call('SPUBLISH', channel, message)
+else
+redis.call('PUBLISH', channel, message)
 end
-return { 'invalidated', existed }
-`,
+end
+tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+end
+return { 'invalidated', existed }`,
   },
   parts: ['value', 'load'],
   lines: [
-    [1, 'lua/cache/invalidate.lua', 1],
-    [13, 'lua/shared/cache/envelope.lua', 35],
-    [21, 'lua/shared/cache/envelope.lua', 18],
-    [28, 'lua/shared/cache/envelope.lua', 43],
-    [49, 'lua/cache/invalidate.lua', 13],
-    [50, 'lua/shared/cache/load.lua', 14],
-    [78, 'lua/cache/invalidate.lua', 14],
-    [79, 'lua/shared/cache/layouts.lua', 1],
-    [88, 'lua/cache/invalidate.lua', 15],
-    [95, 'lua/shared/cache/load.lua', 43],
-    [98, 'lua/shared/cache/revoke.lua', 1],
-    [102, 'lua/shared/exact.lua', 1],
-    [112, 'lua/shared/cache/revoke.lua', 5],
-    [117, 'lua/cache/invalidate.lua', 22],
-    [122, 'lua/shared/exact.lua', 1],
-    [132, 'lua/cache/invalidate.lua', 27],
-    [133, 'lua/shared/cache/keep-load.lua', 4],
-    [135, 'lua/shared/behind.lua', 4],
-    [139, 'lua/shared/cache/keep-load.lua', 6],
-    [144, 'lua/shared/clock.lua', 1],
-    [150, 'lua/cache/invalidate.lua', 28],
-    [153, 'lua/shared/cache/tell-levels.lua', 1],
-    [158, 'lua/shared/exact.lua', 1],
-    [168, 'lua/shared/cache/tell-levels.lua', 6],
-    [175, 'lua/cache/invalidate.lua', 31],
+    [1, 'lua/cache/invalidate.lua', 8],
+    [5, 'lua/shared/cache/envelope.lua', 36],
+    [11, 'lua/shared/cache/envelope.lua', 18],
+    [18, 'lua/shared/cache/envelope.lua', 43],
+    [39, 'lua/cache/invalidate.lua', 13],
+    [40, 'lua/shared/cache/load.lua', 14],
+    [68, 'lua/cache/invalidate.lua', 14],
+    [69, 'lua/shared/cache/layouts.lua', 2],
+    [77, 'lua/cache/invalidate.lua', 15],
+    [81, 'lua/cache/invalidate.lua', 20],
+    [83, 'lua/shared/cache/load.lua', 43],
+    [86, 'lua/shared/cache/revoke.lua', 3],
+    [88, 'lua/shared/exact.lua', 4],
+    [95, 'lua/shared/cache/revoke.lua', 5],
+    [100, 'lua/cache/invalidate.lua', 22],
+    [102, 'lua/cache/invalidate.lua', 25],
+    [104, 'lua/shared/exact.lua', 4],
+    [111, 'lua/cache/invalidate.lua', 27],
+    [112, 'lua/shared/cache/keep-load.lua', 5],
+    [113, 'lua/shared/behind.lua', 5],
+    [116, 'lua/shared/cache/keep-load.lua', 6],
+    [121, 'lua/shared/clock.lua', 3],
+    [125, 'lua/cache/invalidate.lua', 28],
+    [128, 'lua/shared/cache/tell-levels.lua', 4],
+    [130, 'lua/shared/exact.lua', 4],
+    [137, 'lua/shared/cache/tell-levels.lua', 6],
+    [144, 'lua/cache/invalidate.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1419,400 +1269,357 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '688bc93ac5baddc9ccf9c2cd7edb37161ad26838',
+    sha1: '21248d818122c20589ed19a63bfff827d1b49e0b',
     reads: false,
     bytes: false,
-    source: `--[[
-Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load
-that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
-
-@returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
-@returns superseded  version:integer
-@cost    O(value + waiters)
-]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
-local codec = ARGV[1] -- text: name of the codec that made the payload
-local caller = ARGV[2] -- text: process and slot of the call
-local call = ARGV[3] -- text: number of the call
-local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
-local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
-local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
-local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
-local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
-local payload = ARGV[12] -- bytes: the payload
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
+    source: `local value = KEYS[1]
+local load = KEYS[2]
+local codec = ARGV[1]
+local caller = ARGV[2]
+local call = ARGV[3]
+local version = tonumber(ARGV[4])
+local flags = tonumber(ARGV[5])
+local fresh_ms = tonumber(ARGV[6])
+local stale_ms = tonumber(ARGV[7])
+local channel = ARGV[8]
+local sharded = ARGV[9] == '1'
+local counted = ARGV[10] == '1'
+local tags = ARGV[11]
+local payload = ARGV[12]
 local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-  local layout = string.byte(head) or 1
-  if layout ~= 1 then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
 end
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % 4,
-    held = flags >= 4,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
 end
 local head = open_head(value)
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
 local known = open_load(load)
--- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= 1 then
-    return head.layout
-  elseif known.layout ~= '1' then
-    return known.layout
-  end
-  return nil
+if head.layout ~= 1 then
+return head.layout
+elseif known.layout ~= '1' then
+return known.layout
+end
+return nil
 end
 local unknown = unknown_layout(head, known)
 if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
+return redis.error_reply('LAYOUT ' .. unknown)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local before, late = recall(redis.call('HGET', load, caller), call)
 if late then
-  return redis.error_reply('INVALID call: has settled long ago')
+return redis.error_reply('INVALID call: has settled long ago')
 end
 if before then
-  local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
-  if fresh_until_ms == '0' then
-    return { 'superseded', tonumber(newest) }
-  end
-  return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
+local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
+if fresh_until_ms == '0' then
+return { 'superseded', tonumber(newest) }
+end
+return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
 end
 local newest = math.max(known.version, head.version)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
 end
--- How many milliseconds the clock is behind a token; 0: it is not.
+forget_old_calls(calls, call, added, now_ms)
+end
+end
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
--- Never makes it shorter. Not refused for lack of memory.
 local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
+local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+if redis.call('PTTL', load) < kept_ms then
+redis.call('PEXPIRE', load, kept_ms)
+end
 end
 if version > 0 and version <= newest then
-  remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-  keep_load(load, 0, 0, now_ms)
-  return { 'superseded', newest }
+remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
+keep_load(load, 0, 0, now_ms)
+return { 'superseded', newest }
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
 local token = next_token(math.max(known.token, known.floor, head.token), now_us)
--- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
 local function keep_value(value, what, payload, now_ms)
-  local fresh_until_ms = now_ms + what.fresh_ms
-  local stale_until_ms = fresh_until_ms + what.stale_ms
+local fresh_until_ms = now_ms + what.fresh_ms
+local stale_until_ms = fresh_until_ms + what.stale_ms
 local function number_bytes(number, length)
-  local digits = {}
-  for place = length, 1, -1 do
-    digits[place] = string.char(number % 256)
-    number = math.floor(number / 256)
-  end
-  return table.concat(digits)
+local digits = {}
+for place = length, 1, -1 do
+digits[place] = string.char(number % 256)
+number = math.floor(number / 256)
 end
-  local envelope = table.concat({
-    string.char(1, what.flags),
-    number_bytes(41 + #what.codec + #what.tags, 2),
-    number_bytes(now_ms, 6),
-    number_bytes(math.min(what.load_ms, 4294967295), 4),
-    number_bytes(fresh_until_ms, 6),
-    number_bytes(stale_until_ms, 6),
-    number_bytes(what.token, 7),
-    number_bytes(what.version, 7),
-    string.char(#what.codec),
-    what.codec,
-    what.tags,
-    payload,
-  })
-  redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
-  return fresh_until_ms, stale_until_ms
+return table.concat(digits)
+end
+local envelope = table.concat({
+string.char(1, what.flags),
+number_bytes(41 + #what.codec + #what.tags, 2),
+number_bytes(now_ms, 6),
+number_bytes(math.min(what.load_ms, 4294967295), 4),
+number_bytes(fresh_until_ms, 6),
+number_bytes(stale_until_ms, 6),
+number_bytes(what.token, 7),
+number_bytes(what.version, 7),
+string.char(#what.codec),
+what.codec,
+what.tags,
+payload,
+})
+redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
+return fresh_until_ms, stale_until_ms
 end
 local fresh_until_ms, stale_until_ms = keep_value(value, {
-  codec = codec,
-  flags = flags,
-  tags = tags,
-  token = token,
-  version = math.max(version, newest),
-  load_ms = 0,
-  fresh_ms = fresh_ms,
-  stale_ms = stale_ms,
+codec = codec,
+flags = flags,
+tags = tags,
+token = token,
+version = math.max(version, newest),
+load_ms = 0,
+fresh_ms = fresh_ms,
+stale_ms = stale_ms,
 }, payload, now_ms)
 local function is_open(known)
-  return known.lease_ends_ms > 0
+return known.lease_ends_ms > 0
 end
--- What began before must not be stored after: an open load is refused from now on, and what is known of one that
--- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
 local function revoke(load, known, newest)
-  if is_open(known) then
-    redis.call('HSET', load, 'floor', exact(newest))
-  elseif known.token > 0 then
-    redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
-  end
+if is_open(known) then
+redis.call('HSET', load, 'floor', exact(newest))
+elseif known.token > 0 then
+redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+end
 end
 revoke(load, known, token)
 if version > 0 then
-  redis.call('HSET', load, 'version', exact(version))
+redis.call('HSET', load, 'version', exact(version))
 end
 remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
--- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
 if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
-  redis.call('HSET', load, 'layout', '1', 'token', exact(token))
+redis.call('HSET', load, 'layout', '1', 'token', exact(token))
 end
 keep_load(load, token, fresh_ms + stale_ms, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
-  redis.call('HDEL', load, 'waiters')
--- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
--- elect bounds the length of the list.
+redis.call('HDEL', load, 'waiters')
 local function tell_waiters(waiters, word, how)
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
-  for id in string.gmatch(waiters, '%S+') do
-    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-  end
+publish_to(ticket, message, how)
+return true
 end
-  tell_waiters(known.waiters, 'stored', how)
+for id in string.gmatch(waiters, '%S+') do
+tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+end
+end
+tell_waiters(known.waiters, 'stored', how)
 end
 if head.held then
--- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
--- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function tell_levels(key, number, how)
-  local channel = how.channel .. ':levels'
-  local message = exact(number) .. ' ' .. key
-  if how.sharded then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
+local channel = how.channel .. ':levels'
+local message = exact(number) .. ' ' .. key
+if how.sharded then
+redis.call('SPUBLISH', channel, message)
+else
+redis.call('PUBLISH', channel, message)
 end
-  tell_levels(value, token, how)
 end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
-`,
+tell_levels(value, token, how)
+end
+return { 'stored', fresh_until_ms, stale_until_ms, now_ms }`,
   },
   parts: ['value', 'load'],
   lines: [
-    [1, 'lua/cache/set.lua', 1],
-    [24, 'lua/shared/cache/envelope.lua', 35],
-    [32, 'lua/shared/cache/envelope.lua', 18],
-    [39, 'lua/shared/cache/envelope.lua', 43],
-    [60, 'lua/cache/set.lua', 24],
-    [61, 'lua/shared/cache/load.lua', 14],
-    [89, 'lua/cache/set.lua', 25],
-    [90, 'lua/shared/cache/layouts.lua', 1],
-    [99, 'lua/cache/set.lua', 26],
-    [103, 'lua/shared/clock.lua', 1],
-    [109, 'lua/cache/set.lua', 30],
-    [111, 'lua/shared/calls.lua', 12],
-    [124, 'lua/cache/set.lua', 32],
-    [136, 'lua/shared/exact.lua', 1],
-    [146, 'lua/shared/calls.lua', 41],
-    [148, 'lua/shared/calls.lua', 7],
-    [152, 'lua/shared/calls.lua', 43],
-    [153, 'lua/shared/drop-over.lua', 4],
-    [175, 'lua/shared/calls.lua', 26],
-    [189, 'lua/shared/calls.lua', 44],
-    [192, 'lua/shared/behind.lua', 4],
-    [196, 'lua/shared/cache/keep-load.lua', 4],
-    [203, 'lua/cache/set.lua', 44],
-    [208, 'lua/shared/next-token.lua', 1],
-    [213, 'lua/cache/set.lua', 49],
-    [214, 'lua/shared/cache/keep-value.lua', 1],
-    [218, 'lua/shared/cache/envelope.lua', 26],
-    [226, 'lua/shared/cache/keep-value.lua', 5],
-    [243, 'lua/cache/set.lua', 50],
-    [253, 'lua/shared/cache/load.lua', 43],
-    [256, 'lua/shared/cache/revoke.lua', 1],
-    [265, 'lua/cache/set.lua', 60],
-    [278, 'lua/shared/cache/tell-waiters.lua', 1],
-    [281, 'lua/shared/tell.lua', 7],
-    [284, 'lua/shared/tell.lua', 15],
-    [302, 'lua/shared/tell.lua', 34],
-    [317, 'lua/shared/tell.lua', 50],
-    [325, 'lua/shared/cache/tell-waiters.lua', 4],
-    [329, 'lua/cache/set.lua', 73],
-    [332, 'lua/shared/cache/tell-levels.lua', 1],
-    [344, 'lua/cache/set.lua', 76],
+    [1, 'lua/cache/set.lua', 9],
+    [15, 'lua/shared/cache/envelope.lua', 36],
+    [21, 'lua/shared/cache/envelope.lua', 18],
+    [28, 'lua/shared/cache/envelope.lua', 43],
+    [49, 'lua/cache/set.lua', 24],
+    [50, 'lua/shared/cache/load.lua', 14],
+    [78, 'lua/cache/set.lua', 25],
+    [79, 'lua/shared/cache/layouts.lua', 2],
+    [87, 'lua/cache/set.lua', 26],
+    [91, 'lua/shared/clock.lua', 3],
+    [95, 'lua/cache/set.lua', 30],
+    [97, 'lua/shared/calls.lua', 15],
+    [107, 'lua/cache/set.lua', 32],
+    [119, 'lua/shared/exact.lua', 4],
+    [126, 'lua/shared/calls.lua', 41],
+    [128, 'lua/shared/calls.lua', 8],
+    [131, 'lua/shared/calls.lua', 43],
+    [132, 'lua/shared/drop-over.lua', 6],
+    [135, 'lua/shared/drop-over.lua', 10],
+    [147, 'lua/shared/drop-over.lua', 23],
+    [150, 'lua/shared/calls.lua', 28],
+    [156, 'lua/shared/calls.lua', 35],
+    [161, 'lua/shared/calls.lua', 44],
+    [164, 'lua/shared/behind.lua', 5],
+    [167, 'lua/shared/cache/keep-load.lua', 5],
+    [173, 'lua/cache/set.lua', 44],
+    [178, 'lua/shared/next-token.lua', 3],
+    [181, 'lua/cache/set.lua', 49],
+    [182, 'lua/shared/cache/keep-value.lua', 2],
+    [185, 'lua/shared/cache/envelope.lua', 26],
+    [193, 'lua/shared/cache/keep-value.lua', 5],
+    [210, 'lua/cache/set.lua', 50],
+    [220, 'lua/shared/cache/load.lua', 43],
+    [223, 'lua/shared/cache/revoke.lua', 3],
+    [230, 'lua/cache/set.lua', 60],
+    [235, 'lua/cache/set.lua', 66],
+    [242, 'lua/shared/cache/tell-waiters.lua', 3],
+    [243, 'lua/shared/tell.lua', 7],
+    [246, 'lua/shared/tell.lua', 17],
+    [262, 'lua/shared/tell.lua', 36],
+    [275, 'lua/shared/tell.lua', 51],
+    [282, 'lua/shared/cache/tell-waiters.lua', 4],
+    [286, 'lua/cache/set.lua', 73],
+    [289, 'lua/shared/cache/tell-levels.lua', 4],
+    [298, 'lua/cache/set.lua', 76],
   ],
   encode(args) {
     return [
@@ -1893,325 +1700,286 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: 'c33c796f994fe81c3b59089bead3dfb177aff6c6',
+    sha1: '8f8c22a5aefd3b083956000155fb47abf6756515',
     reads: false,
     bytes: false,
-    source: `--[[
-Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was
-given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest
-load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
-
-@returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
-@returns lost
-@returns revoked
-@returns superseded  version:integer
-@cost    O(value + waiters)
-]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
-local codec = ARGV[1] -- text: name of the codec that made the payload
-local token = tonumber(ARGV[2]) -- integer: token of the load
-local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
-local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
-local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
-local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
-local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
-local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
-local payload = ARGV[12] -- bytes: the payload
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
+    source: `local value = KEYS[1]
+local load = KEYS[2]
+local codec = ARGV[1]
+local token = tonumber(ARGV[2])
+local version = tonumber(ARGV[3])
+local flags = tonumber(ARGV[4])
+local load_ms = tonumber(ARGV[5])
+local fresh_ms = tonumber(ARGV[6])
+local stale_ms = tonumber(ARGV[7])
+local channel = ARGV[8]
+local sharded = ARGV[9] == '1'
+local counted = ARGV[10] == '1'
+local tags = ARGV[11]
+local payload = ARGV[12]
 local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-  local layout = string.byte(head) or 1
-  if layout ~= 1 then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
 end
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % 4,
-    held = flags >= 4,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
 end
 local head = open_head(value)
 local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or '1',
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
 end
 local known = open_load(load)
--- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= 1 then
-    return head.layout
-  elseif known.layout ~= '1' then
-    return known.layout
-  end
-  return nil
+if head.layout ~= 1 then
+return head.layout
+elseif known.layout ~= '1' then
+return known.layout
+end
+return nil
 end
 local unknown = unknown_layout(head, known)
 if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
+return redis.error_reply('LAYOUT ' .. unknown)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function is_open(known)
-  return known.lease_ends_ms > 0
+return known.lease_ends_ms > 0
 end
 if token > 0 and head.token == token and not is_open(known) then
-  return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
+return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
 end
 if known.token ~= token or not is_open(known) then
-  return { 'lost' }
+return { 'lost' }
 end
 local function is_revoked(known)
-  return known.token <= known.floor
+return known.token <= known.floor
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
--- elect bounds the length of the list.
+publish_to(ticket, message, how)
+return true
+end
 local function tell_waiters(waiters, word, how)
-  for id in string.gmatch(waiters, '%S+') do
-    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-  end
+for id in string.gmatch(waiters, '%S+') do
+tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
 end
--- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
--- greater. It takes away first, so that it also works when the server is out of memory.
+end
 local function close_load(load, known, word, how)
-  redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
-  if known.floor > known.token then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
+if known.floor > known.token then
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-    redis.call('HSET', load, 'token', exact(known.floor))
-  end
-  tell_waiters(known.waiters, word, how)
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call('HSET', load, 'token', exact(known.floor))
+end
+tell_waiters(known.waiters, word, how)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if is_revoked(known) then
-  close_load(load, known, 'ended', how)
-  return { 'revoked' }
+close_load(load, known, 'ended', how)
+return { 'revoked' }
 end
 local newest = math.max(known.version, head.version)
 if version > 0 and version < newest then
-  close_load(load, known, 'ended', how)
-  return { 'superseded', newest }
+close_load(load, known, 'ended', how)
+return { 'superseded', newest }
 end
--- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
 local function keep_value(value, what, payload, now_ms)
-  local fresh_until_ms = now_ms + what.fresh_ms
-  local stale_until_ms = fresh_until_ms + what.stale_ms
+local fresh_until_ms = now_ms + what.fresh_ms
+local stale_until_ms = fresh_until_ms + what.stale_ms
 local function number_bytes(number, length)
-  local digits = {}
-  for place = length, 1, -1 do
-    digits[place] = string.char(number % 256)
-    number = math.floor(number / 256)
-  end
-  return table.concat(digits)
+local digits = {}
+for place = length, 1, -1 do
+digits[place] = string.char(number % 256)
+number = math.floor(number / 256)
 end
-  local envelope = table.concat({
-    string.char(1, what.flags),
-    number_bytes(41 + #what.codec + #what.tags, 2),
-    number_bytes(now_ms, 6),
-    number_bytes(math.min(what.load_ms, 4294967295), 4),
-    number_bytes(fresh_until_ms, 6),
-    number_bytes(stale_until_ms, 6),
-    number_bytes(what.token, 7),
-    number_bytes(what.version, 7),
-    string.char(#what.codec),
-    what.codec,
-    what.tags,
-    payload,
-  })
-  redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
-  return fresh_until_ms, stale_until_ms
+return table.concat(digits)
+end
+local envelope = table.concat({
+string.char(1, what.flags),
+number_bytes(41 + #what.codec + #what.tags, 2),
+number_bytes(now_ms, 6),
+number_bytes(math.min(what.load_ms, 4294967295), 4),
+number_bytes(fresh_until_ms, 6),
+number_bytes(stale_until_ms, 6),
+number_bytes(what.token, 7),
+number_bytes(what.version, 7),
+string.char(#what.codec),
+what.codec,
+what.tags,
+payload,
+})
+redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
+return fresh_until_ms, stale_until_ms
 end
 local fresh_until_ms, stale_until_ms = keep_value(value, {
-  codec = codec,
-  flags = flags,
-  tags = tags,
-  token = token,
-  version = math.max(version, newest),
-  load_ms = load_ms,
-  fresh_ms = fresh_ms,
-  stale_ms = stale_ms,
+codec = codec,
+flags = flags,
+tags = tags,
+token = token,
+version = math.max(version, newest),
+load_ms = load_ms,
+fresh_ms = fresh_ms,
+stale_ms = stale_ms,
 }, payload, now_ms)
 close_load(load, known, 'stored', how)
 if head.held then
--- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
--- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function tell_levels(key, number, how)
-  local channel = how.channel .. ':levels'
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+local channel = how.channel .. ':levels'
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  local message = exact(number) .. ' ' .. key
-  if how.sharded then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
-  tell_levels(value, token, how)
+local message = exact(number) .. ' ' .. key
+if how.sharded then
+redis.call('SPUBLISH', channel, message)
+else
+redis.call('PUBLISH', channel, message)
 end
--- How many milliseconds the clock is behind a token; 0: it is not.
+end
+tell_levels(value, token, how)
+end
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
--- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
 if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
-  redis.call('HDEL', load, 'layout', 'token')
+redis.call('HDEL', load, 'layout', 'token')
 end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
-`,
+return { 'stored', fresh_until_ms, stale_until_ms, now_ms }`,
   },
   parts: ['value', 'load'],
   lines: [
-    [1, 'lua/cache/store.lua', 1],
-    [27, 'lua/shared/cache/envelope.lua', 35],
-    [35, 'lua/shared/cache/envelope.lua', 18],
-    [42, 'lua/shared/cache/envelope.lua', 43],
-    [63, 'lua/cache/store.lua', 28],
-    [64, 'lua/shared/cache/load.lua', 14],
-    [92, 'lua/cache/store.lua', 29],
-    [93, 'lua/shared/cache/layouts.lua', 1],
-    [102, 'lua/cache/store.lua', 30],
-    [106, 'lua/shared/clock.lua', 1],
-    [112, 'lua/cache/store.lua', 34],
-    [113, 'lua/shared/cache/load.lua', 43],
-    [116, 'lua/cache/store.lua', 35],
-    [122, 'lua/shared/cache/load.lua', 47],
-    [125, 'lua/shared/tell.lua', 7],
-    [128, 'lua/shared/tell.lua', 15],
-    [146, 'lua/shared/tell.lua', 34],
-    [161, 'lua/shared/tell.lua', 50],
-    [169, 'lua/shared/cache/tell-waiters.lua', 1],
-    [176, 'lua/shared/cache/close-load.lua', 1],
-    [181, 'lua/shared/exact.lua', 1],
-    [191, 'lua/shared/cache/close-load.lua', 6],
-    [195, 'lua/cache/store.lua', 27],
-    [196, 'lua/cache/store.lua', 41],
-    [205, 'lua/shared/cache/keep-value.lua', 1],
-    [209, 'lua/shared/cache/envelope.lua', 26],
-    [217, 'lua/shared/cache/keep-value.lua', 5],
-    [234, 'lua/cache/store.lua', 50],
-    [246, 'lua/shared/cache/tell-levels.lua', 1],
-    [251, 'lua/shared/exact.lua', 1],
-    [261, 'lua/shared/cache/tell-levels.lua', 6],
-    [268, 'lua/cache/store.lua', 62],
-    [270, 'lua/shared/behind.lua', 4],
-    [274, 'lua/cache/store.lua', 64],
+    [1, 'lua/cache/store.lua', 12],
+    [15, 'lua/shared/cache/envelope.lua', 36],
+    [21, 'lua/shared/cache/envelope.lua', 18],
+    [28, 'lua/shared/cache/envelope.lua', 43],
+    [49, 'lua/cache/store.lua', 28],
+    [50, 'lua/shared/cache/load.lua', 14],
+    [78, 'lua/cache/store.lua', 29],
+    [79, 'lua/shared/cache/layouts.lua', 2],
+    [87, 'lua/cache/store.lua', 30],
+    [91, 'lua/shared/clock.lua', 3],
+    [95, 'lua/cache/store.lua', 34],
+    [96, 'lua/shared/cache/load.lua', 43],
+    [99, 'lua/cache/store.lua', 35],
+    [105, 'lua/shared/cache/load.lua', 47],
+    [108, 'lua/shared/tell.lua', 7],
+    [111, 'lua/shared/tell.lua', 17],
+    [127, 'lua/shared/tell.lua', 36],
+    [140, 'lua/shared/tell.lua', 51],
+    [147, 'lua/shared/cache/tell-waiters.lua', 3],
+    [152, 'lua/shared/cache/close-load.lua', 3],
+    [155, 'lua/shared/exact.lua', 4],
+    [162, 'lua/shared/cache/close-load.lua', 6],
+    [166, 'lua/cache/store.lua', 27],
+    [167, 'lua/cache/store.lua', 41],
+    [176, 'lua/shared/cache/keep-value.lua', 2],
+    [179, 'lua/shared/cache/envelope.lua', 26],
+    [187, 'lua/shared/cache/keep-value.lua', 5],
+    [204, 'lua/cache/store.lua', 50],
+    [216, 'lua/shared/cache/tell-levels.lua', 4],
+    [218, 'lua/shared/exact.lua', 4],
+    [225, 'lua/shared/cache/tell-levels.lua', 6],
+    [232, 'lua/cache/store.lua', 62],
+    [234, 'lua/shared/behind.lua', 5],
+    [237, 'lua/cache/store.lua', 65],
   ],
   encode(args) {
     return [

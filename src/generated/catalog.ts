@@ -24,46 +24,36 @@ export type GetAnswer =
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'catalog/get',
-    sha1: '3777a71c8028508139fd3c0406b0adc3c074e347',
+    sha1: '6a513d32f211e8e42f4dc5c5949d72dd8ea9df1d',
     reads: true,
     bytes: true,
-    source: `--[[
-Finds the document of a name.
-
-@returns found   version:integer document:bytes
-@returns absent
-@cost    O(1)
-@reads
-]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local documents = KEYS[2] -- hash: name -> '<version> <document>'
-local name = ARGV[1] -- text: the name
-
+    source: `local meta = KEYS[1]
+local documents = KEYS[2]
+local name = ARGV[1]
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or '1') == '1'
+return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
 if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local stored = redis.call('HGET', documents, name)
 if not stored then
-  return { 'absent' }
+return { 'absent' }
 end
 local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
+local version, document = string.match(stored, '^(%d+) (.*)$')
+return tonumber(version), document
 end
 local version, document = parse_document(stored)
-return { 'found', version, document }
-`,
+return { 'found', version, document }`,
   },
   parts: ['meta', 'documents'],
   lines: [
-    [1, 'lua/catalog/get.lua', 1],
-    [13, 'lua/shared/catalog.lua', 5],
-    [16, 'lua/catalog/get.lua', 13],
-    [23, 'lua/shared/catalog.lua', 9],
-    [27, 'lua/catalog/get.lua', 20],
+    [1, 'lua/catalog/get.lua', 9],
+    [4, 'lua/shared/catalog.lua', 5],
+    [7, 'lua/catalog/get.lua', 13],
+    [14, 'lua/shared/catalog.lua', 9],
+    [18, 'lua/catalog/get.lua', 20],
   ],
   encode(args) {
     return [
@@ -114,58 +104,48 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'catalog/list',
-    sha1: '06781f3b96dd5285d2ba1bcda205d5eef2fc5f96',
+    sha1: '4f21ebfc0bd3b32e52a6a66e328f8195482be30a',
     reads: true,
     bytes: true,
-    source: `--[[
-Lists names in the order of their bytes, with their documents. A page ends before \`limit\` where its documents come to a
-megabyte; \`more\` tells.
-
-@returns listed  total:integer more:flag entries:[name:text version:integer document:bytes]
-@cost    O(log names + limit), and twenty documents beyond a megabyte of them
-@reads
-]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local names = KEYS[2] -- sorted set: the names, in the order of their bytes
-local documents = KEYS[3] -- hash: name -> '<version> <document>'
-local after = ARGV[1] -- text: names behind this one; empty: from the first
-local limit = tonumber(ARGV[2]) -- integer: names to list at most
-
+    source: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local after = ARGV[1]
+local limit = tonumber(ARGV[2])
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or '1') == '1'
+return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
 if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local from = after == '' and '-' or '(' .. after
 local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
 local entries, read, bytes = {}, 0, 0
 local wanted = math.min(limit, #found)
 local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
+local version, document = string.match(stored, '^(%d+) (.*)$')
+return tonumber(version), document
 end
 while read < wanted and bytes < 1048576 do
-  local upto = math.min(wanted, read + 20)
-  for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
-    local version, document = parse_document(stored)
-    entries[#entries + 1] = found[read + at]
-    entries[#entries + 1] = version
-    entries[#entries + 1] = document
-    bytes = bytes + #document
-  end
-  read = upto
+local upto = math.min(wanted, read + 20)
+for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
+local version, document = parse_document(stored)
+entries[#entries + 1] = found[read + at]
+entries[#entries + 1] = version
+entries[#entries + 1] = document
+bytes = bytes + #document
 end
-return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }
-`,
+read = upto
+end
+return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }`,
   },
   parts: ['meta', 'names', 'documents'],
   lines: [
-    [1, 'lua/catalog/list.lua', 1],
-    [15, 'lua/shared/catalog.lua', 5],
-    [18, 'lua/catalog/list.lua', 19],
-    [25, 'lua/shared/catalog.lua', 9],
-    [29, 'lua/catalog/list.lua', 26],
+    [1, 'lua/catalog/list.lua', 9],
+    [6, 'lua/shared/catalog.lua', 5],
+    [9, 'lua/catalog/list.lua', 19],
+    [16, 'lua/shared/catalog.lua', 9],
+    [20, 'lua/catalog/list.lua', 26],
   ],
   encode(args) {
     return [
@@ -209,64 +189,52 @@ export type PutAnswer =
 export const put: Operation<PutArguments, PutAnswer> = {
   script: {
     name: 'catalog/put',
-    sha1: '78d01baffe291637192dd6a27bb645149d5c3fb2',
+    sha1: '374e0508fc67a827bce39db043dc2e0be09c01c1',
     reads: false,
     bytes: true,
-    source: `--[[
-Adds a name with a document, unless the name is there already: then nothing changes.
-
-@returns created  version:integer
-@returns existed  version:integer document:bytes
-@cost    O(log names)
-]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local names = KEYS[2] -- sorted set: the names, in the order of their bytes
-local documents = KEYS[3] -- hash: name -> '<version> <document>'
-local name = ARGV[1] -- text: the name
-local document = ARGV[2] -- bytes: its document
-
+    source: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local name = ARGV[1]
+local document = ARGV[2]
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or '1') == '1'
+return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
 if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local stored = redis.call('HGET', documents, name)
 if stored then
 local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
+local version, document = string.match(stored, '^(%d+) (.*)$')
+return tonumber(version), document
 end
-  local version, known = parse_document(stored)
-  return { 'existed', version, known }
+local version, known = parse_document(stored)
+return { 'existed', version, known }
 end
--- Stores a document with a version greater than that of the one it replaces.
 local function store_document(meta, names, documents, name, old_version, document, now_us)
-  local version = math.max(old_version + 1, now_us)
-  redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-  redis.call('ZADD', names, '0', name)
-  redis.call('HSET', meta, 'layout', '1')
-  return version
+local version = math.max(old_version + 1, now_us)
+redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
+redis.call('ZADD', names, '0', name)
+redis.call('HSET', meta, 'layout', '1')
+return version
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }
-`,
+return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }`,
   },
   parts: ['meta', 'names', 'documents'],
   lines: [
-    [1, 'lua/catalog/put.lua', 1],
-    [14, 'lua/shared/catalog.lua', 5],
-    [17, 'lua/catalog/put.lua', 14],
-    [22, 'lua/shared/catalog.lua', 9],
-    [26, 'lua/catalog/put.lua', 19],
-    [29, 'lua/shared/catalog-write.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/catalog/put.lua', 22],
+    [1, 'lua/catalog/put.lua', 8],
+    [6, 'lua/shared/catalog.lua', 5],
+    [9, 'lua/catalog/put.lua', 14],
+    [14, 'lua/shared/catalog.lua', 9],
+    [18, 'lua/catalog/put.lua', 19],
+    [21, 'lua/shared/catalog-write.lua', 2],
+    [28, 'lua/shared/clock.lua', 3],
+    [32, 'lua/catalog/put.lua', 22],
   ],
   encode(args) {
     return [
@@ -312,42 +280,33 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'catalog/remove',
-    sha1: '2146d5f53ae66f8b6a29f52a4f1a99c258dc1543',
+    sha1: '52113b004ee64d34e8f83fa356359ec29830c9b6',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes a name and its document. A catalog without names leaves no key.
-
-@returns removed
-@returns absent
-@cost    O(log names)
-]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local names = KEYS[2] -- sorted set: the names, in the order of their bytes
-local documents = KEYS[3] -- hash: name -> '<version> <document>'
-local name = ARGV[1] -- text: the name
-
+    source: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local name = ARGV[1]
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or '1') == '1'
+return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
 if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 redis.call('ZREM', names, name)
 if redis.call('HDEL', documents, name) == 1 then
-  if redis.call('EXISTS', documents) == 0 then
-    redis.call('DEL', meta)
-  end
-  return { 'removed' }
+if redis.call('EXISTS', documents) == 0 then
+redis.call('DEL', meta)
 end
-return { 'absent' }
-`,
+return { 'removed' }
+end
+return { 'absent' }`,
   },
   parts: ['meta', 'names', 'documents'],
   lines: [
-    [1, 'lua/catalog/remove.lua', 1],
-    [13, 'lua/shared/catalog.lua', 5],
-    [16, 'lua/catalog/remove.lua', 13],
+    [1, 'lua/catalog/remove.lua', 8],
+    [5, 'lua/shared/catalog.lua', 5],
+    [8, 'lua/catalog/remove.lua', 13],
   ],
   encode(args) {
     return [
@@ -390,77 +349,62 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'catalog/replace',
-    sha1: '62cbd5e55b54e0a254f1e566bd832fd8fc8a7636',
+    sha1: '9b8e4a81e2e0d132d809dbbd4eade3175c3273af',
     reads: false,
     bytes: true,
-    source: `--[[
-Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it
-finds its own document stored and answers as the first time. A server out of memory takes a document that is
-small, or no larger than the one before.
-
-@returns replaced  version:integer
-@returns conflict  version:integer document:bytes
-@returns absent
-@cost    O(log names)
-]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local names = KEYS[2] -- sorted set: the names, in the order of their bytes
-local documents = KEYS[3] -- hash: name -> '<version> <document>'
-local name = ARGV[1] -- text: the name
-local seen = tonumber(ARGV[2]) -- integer: version that the caller saw
-local document = ARGV[3] -- bytes: the new document
-
+    source: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local name = ARGV[1]
+local seen = tonumber(ARGV[2])
+local document = ARGV[3]
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or '1') == '1'
+return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
 if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local stored = redis.call('HGET', documents, name)
 if not stored then
-  return { 'absent' }
+return { 'absent' }
 end
 local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
+local version, document = string.match(stored, '^(%d+) (.*)$')
+return tonumber(version), document
 end
 local version, known = parse_document(stored)
 if known == document then
-  return { 'replaced', version }
+return { 'replaced', version }
 end
 if version ~= seen then
-  return { 'conflict', version, known }
+return { 'conflict', version, known }
 end
 if #document <= math.max(#known, 8192) then
-  redis.call('HDEL', documents, name)
+redis.call('HDEL', documents, name)
 end
--- Stores a document with a version greater than that of the one it replaces.
 local function store_document(meta, names, documents, name, old_version, document, now_us)
-  local version = math.max(old_version + 1, now_us)
-  redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-  redis.call('ZADD', names, '0', name)
-  redis.call('HSET', meta, 'layout', '1')
-  return version
+local version = math.max(old_version + 1, now_us)
+redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
+redis.call('ZADD', names, '0', name)
+redis.call('HSET', meta, 'layout', '1')
+return version
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }
-`,
+return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }`,
   },
   parts: ['meta', 'names', 'documents'],
   lines: [
-    [1, 'lua/catalog/replace.lua', 1],
-    [18, 'lua/shared/catalog.lua', 5],
-    [21, 'lua/catalog/replace.lua', 20],
-    [28, 'lua/shared/catalog.lua', 9],
-    [32, 'lua/catalog/replace.lua', 27],
-    [42, 'lua/shared/catalog-write.lua', 1],
-    [50, 'lua/shared/clock.lua', 1],
-    [56, 'lua/catalog/replace.lua', 37],
+    [1, 'lua/catalog/replace.lua', 11],
+    [7, 'lua/shared/catalog.lua', 5],
+    [10, 'lua/catalog/replace.lua', 20],
+    [17, 'lua/shared/catalog.lua', 9],
+    [21, 'lua/catalog/replace.lua', 27],
+    [31, 'lua/shared/catalog-write.lua', 2],
+    [38, 'lua/shared/clock.lua', 3],
+    [42, 'lua/catalog/replace.lua', 37],
   ],
   encode(args) {
     return [

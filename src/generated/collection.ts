@@ -36,256 +36,226 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: '45e7e5f7b5b279fc192d0f92474676808e7134b1',
+    sha1: '08db59d7b764f1b3dccf3517e735a4c240dd62bf',
     reads: false,
     bytes: false,
-    source: `--[[
-Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set
-take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the
-greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole.
-Repeating the call changes nothing.
-
-@returns added   size:integer added:integer removed:integer
-@returns absent
-@cost    O(log items) for each item given, and at most 2,000 that leave
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
-local kind = ARGV[3] -- text: list, set, hash or sortedSet
-local codec = ARGV[4] -- text: name of the codec that made the values
-local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a list or a sorted set; 0: any number
-local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
-local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of \`replace\`
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local limit = tonumber(ARGV[5])
+local largest = tonumber(ARGV[6])
+local parts, parts_at = ARGV, 7
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, caller)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if #parts - parts_at >= 2000 then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
+return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(known.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-  return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
+local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the collection counts, and is whole.
 local function is_live(known, items, now_ms)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return redis.call('ZCARD', items)
+end
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if not is_live(known, items, now_ms) then
-  return { 'absent' }
+return { 'absent' }
 end
 if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
 end
 if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
+return redis.error_reply('CODEC ' .. known.codec)
 end
--- How many of the items are new; of a list, how many it has now.
 local function fill(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'list' then
-    return redis.call('RPUSH', items, unpack(parts, from))
-  elseif kind == 'set' then
-    return redis.call('SADD', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HSET', items, unpack(parts, from))
-  end
-  return redis.call('ZADD', items, unpack(parts, from))
+if from > #parts then
+return 0
+elseif kind == 'list' then
+return redis.call('RPUSH', items, unpack(parts, from))
+elseif kind == 'set' then
+return redis.call('SADD', items, unpack(parts, from))
+elseif kind == 'hash' then
+return redis.call('HSET', items, unpack(parts, from))
+end
+return redis.call('ZADD', items, unpack(parts, from))
 end
 local added = fill(items, kind, parts, parts_at)
 if kind == 'list' then
-  added = #parts - parts_at + 1
+added = #parts - parts_at + 1
 end
--- How many items have left: the oldest of a list, those of a sorted set with the smallest scores.
 local function limit_items(items, kind, excess, limit)
-  if limit == 0 or excess <= 0 then
-    return 0
-  end
-  local leaving = math.min(excess, 2000)
-  if kind == 'list' then
-    redis.call('LTRIM', items, leaving, '-1')
-    return leaving
-  elseif kind == 'sortedSet' then
-    return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
-  end
-  return 0
+if limit == 0 or excess <= 0 then
+return 0
+end
+local leaving = math.min(excess, 2000)
+if kind == 'list' then
+redis.call('LTRIM', items, leaving, '-1')
+return leaving
+elseif kind == 'sortedSet' then
+return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
+end
+return 0
 end
 local removed = limit_items(items, kind, known.size + added - limit, limit)
 local size = known.size + added - removed
 if kind == 'list' then
-  known.first = known.first + removed
+known.first = known.first + removed
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call(
-  'HSET',
-  meta,
-  'size',
-  exact(size),
-  'first',
-  exact(known.first),
-  'largest',
-  exact(math.max(known.largest, largest))
+'HSET',
+meta,
+'size',
+exact(size),
+'first',
+exact(known.first),
+'largest',
+exact(math.max(known.largest, largest))
 )
 local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
 end
--- The first item of an empty collection makes its key anew.
 keep_until(meta, items, known.expires_at_ms, now_ms)
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
 end
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
-return { 'added', size, added, removed }
-`,
+return { 'added', size, added, removed }`,
   },
   parts: ['meta', 'items'],
   lines: [
-    [1, 'lua/collection/add.lua', 1],
-    [21, 'lua/shared/collection/state.lua', 13],
-    [49, 'lua/collection/add.lua', 21],
-    [56, 'lua/shared/calls.lua', 12],
-    [69, 'lua/collection/add.lua', 28],
-    [77, 'lua/shared/clock.lua', 1],
-    [83, 'lua/collection/add.lua', 36],
-    [84, 'lua/shared/collection/items.lua', 15],
-    [86, 'lua/shared/collection/items.lua', 4],
-    [96, 'lua/shared/collection/items.lua', 17],
-    [98, 'lua/collection/add.lua', 37],
-    [107, 'lua/shared/collection/fill.lua', 3],
-    [120, 'lua/collection/add.lua', 46],
-    [124, 'lua/shared/collection/limit.lua', 3],
-    [138, 'lua/collection/add.lua', 50],
-    [143, 'lua/shared/exact.lua', 1],
-    [153, 'lua/collection/add.lua', 55],
-    [163, 'lua/shared/collection/keep.lua', 6],
-    [167, 'lua/collection/add.lua', 65],
-    [169, 'lua/shared/calls.lua', 41],
-    [171, 'lua/shared/calls.lua', 7],
-    [175, 'lua/shared/calls.lua', 43],
-    [176, 'lua/shared/calls.lua', 26],
-    [185, 'lua/shared/drop-over.lua', 4],
-    [207, 'lua/shared/calls.lua', 35],
-    [212, 'lua/shared/calls.lua', 44],
-    [215, 'lua/collection/add.lua', 67],
+    [1, 'lua/collection/add.lua', 11],
+    [10, 'lua/shared/collection/state.lua', 13],
+    [38, 'lua/collection/add.lua', 21],
+    [45, 'lua/shared/calls.lua', 15],
+    [55, 'lua/collection/add.lua', 28],
+    [63, 'lua/shared/clock.lua', 3],
+    [67, 'lua/collection/add.lua', 36],
+    [68, 'lua/shared/collection/items.lua', 16],
+    [69, 'lua/shared/collection/items.lua', 4],
+    [79, 'lua/shared/collection/items.lua', 17],
+    [81, 'lua/collection/add.lua', 37],
+    [90, 'lua/shared/collection/fill.lua', 4],
+    [102, 'lua/collection/add.lua', 46],
+    [106, 'lua/shared/collection/limit.lua', 4],
+    [119, 'lua/collection/add.lua', 50],
+    [124, 'lua/shared/exact.lua', 4],
+    [131, 'lua/collection/add.lua', 55],
+    [141, 'lua/shared/collection/keep.lua', 6],
+    [145, 'lua/collection/add.lua', 66],
+    [146, 'lua/shared/calls.lua', 41],
+    [148, 'lua/shared/calls.lua', 8],
+    [151, 'lua/shared/calls.lua', 43],
+    [152, 'lua/shared/calls.lua', 28],
+    [158, 'lua/shared/drop-over.lua', 6],
+    [161, 'lua/shared/drop-over.lua', 10],
+    [173, 'lua/shared/drop-over.lua', 23],
+    [176, 'lua/shared/calls.lua', 35],
+    [181, 'lua/shared/calls.lua', 44],
+    [184, 'lua/collection/add.lua', 67],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -349,144 +319,125 @@ export type BuildAnswer =
 export const build: Operation<BuildArguments, BuildAnswer> = {
   script: {
     name: 'collection/build',
-    sha1: '81d2da9a19b27e5e741a1a2aaf1411ba941de434',
+    sha1: '297a0f846b5148190cdbf21a5e10ea03deb6ede2',
     reads: false,
     bytes: false,
-    source: `--[[
-Writes at most 1,000 items beside the collection, which does not change: the next ones of a build, which
-\`switch-in\` makes its items. Each build has a key of its own, of which Redis lets go a minute after the last call.
-Repeating the call changes nothing. \`refused\` and \`unchanged\` say what \`switch-in\` would; \`lost\`: others have been
-built than the caller thinks.
-
-@returns built      size:integer
-@returns unchanged  copy:integer expires_at_ms:integer
-@returns refused    version:integer
-@returns lost
-@cost    O(items given)
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local build = KEYS[3] -- list, set, hash or sorted set: what is built; behind the part stand a hyphen and the builder's own id
-local kind = ARGV[1] -- text: list, set, hash or sortedSet
-local codec = ARGV[2] -- text: name of the codec that made the values
-local version = tonumber(ARGV[3]) -- integer: of the items; -1: they have none
-local before = tonumber(ARGV[4]) -- integer: how many have been built
-local count = tonumber(ARGV[5]) -- integer: how many these are, none of them twice
-local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of \`replace\`
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
+local build = KEYS[3]
+local kind = ARGV[1]
+local codec = ARGV[2]
+local version = tonumber(ARGV[3])
+local before = tonumber(ARGV[4])
+local count = tonumber(ARGV[5])
+local parts, parts_at = ARGV, 6
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, '')
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if #parts - parts_at >= 2000 then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
+return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
--- True while the collection counts, and is whole.
+return redis.call('ZCARD', items)
+end
 local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if is_live(known, items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
--- True when what a replace of this version brings must not be stored: it is older, or there already.
-local function is_outdated(known, version)
-  return version >= 0 and known.version >= version
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
 end
-  if is_outdated(known, version) then
-    if known.version > version then
-      return { 'refused', known.version }
-    end
-    return { 'unchanged', known.copy, known.expires_at_ms }
-  end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+local function is_outdated(known, version)
+return version >= 0 and known.version >= version
+end
+if is_outdated(known, version) then
+if known.version > version then
+return { 'refused', known.version }
+end
+return { 'unchanged', known.copy, known.expires_at_ms }
+end
 end
 local size = count_items(build, kind)
 if size == before then
--- How many of the items are new; of a list, how many it has now.
 local function fill(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'list' then
-    return redis.call('RPUSH', items, unpack(parts, from))
-  elseif kind == 'set' then
-    return redis.call('SADD', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HSET', items, unpack(parts, from))
-  end
-  return redis.call('ZADD', items, unpack(parts, from))
+if from > #parts then
+return 0
+elseif kind == 'list' then
+return redis.call('RPUSH', items, unpack(parts, from))
+elseif kind == 'set' then
+return redis.call('SADD', items, unpack(parts, from))
+elseif kind == 'hash' then
+return redis.call('HSET', items, unpack(parts, from))
 end
-  fill(build, kind, parts, parts_at)
-  redis.call('PEXPIRE', build, '60000')
-  size = count_items(build, kind)
+return redis.call('ZADD', items, unpack(parts, from))
+end
+fill(build, kind, parts, parts_at)
+redis.call('PEXPIRE', build, '60000')
+size = count_items(build, kind)
 end
 if size ~= before + count then
-  return { 'lost' }
+return { 'lost' }
 end
-return { 'built', size }
-`,
+return { 'built', size }`,
   },
   parts: ['meta', 'items', 'build'],
   lines: [
-    [1, 'lua/collection/build.lua', 1],
-    [23, 'lua/shared/collection/state.lua', 13],
-    [51, 'lua/collection/build.lua', 25],
-    [58, 'lua/shared/clock.lua', 1],
-    [64, 'lua/collection/build.lua', 32],
-    [65, 'lua/shared/collection/items.lua', 4],
-    [75, 'lua/shared/collection/items.lua', 15],
-    [79, 'lua/collection/build.lua', 33],
-    [86, 'lua/shared/collection/replace.lua', 1],
-    [90, 'lua/collection/build.lua', 40],
-    [99, 'lua/shared/collection/fill.lua', 3],
-    [112, 'lua/collection/build.lua', 49],
+    [1, 'lua/collection/build.lua', 13],
+    [10, 'lua/shared/collection/state.lua', 13],
+    [38, 'lua/collection/build.lua', 25],
+    [45, 'lua/shared/clock.lua', 3],
+    [49, 'lua/collection/build.lua', 32],
+    [50, 'lua/shared/collection/items.lua', 4],
+    [60, 'lua/shared/collection/items.lua', 16],
+    [63, 'lua/collection/build.lua', 33],
+    [70, 'lua/shared/collection/replace.lua', 2],
+    [73, 'lua/collection/build.lua', 40],
+    [82, 'lua/shared/collection/fill.lua', 4],
+    [94, 'lua/collection/build.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -542,26 +493,19 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'collection/clear',
-    sha1: 'e56b46ce4751c5ccad6fb3b60a5042ad3899682a',
+    sha1: '99d9ddebfb16a2a21e358018cde9dcb3904c8c00',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets a collection and its items. A replace that is being built stays, and may be switched in afterwards.
-
-@returns cleared  existed:flag
-@cost    O(1); the items are freed in the background
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
 local existed = redis.call('UNLINK', meta)
 redis.call('UNLINK', items)
-return { 'cleared', existed }
-`,
+return { 'cleared', existed }`,
   },
   parts: ['meta', 'items'],
   lines: [
-    [1, 'lua/collection/clear.lua', 1],
+    [1, 'lua/collection/clear.lua', 7],
+    [3, 'lua/collection/clear.lua', 10],
   ],
   encode() {
     return []
@@ -595,100 +539,87 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'collection/inspect',
-    sha1: 'a4605467302d0a3c530165808f893a0a268b3e72',
+    sha1: 'af9b7fe020bcecae1955c24ab86fb04d5e6eef28',
     reads: true,
     bytes: false,
-    source: `--[[
-A picture of a collection.
-
-@returns inspection  kind:text codec:text copy:integer version:integer size:integer largest:integer expires_at_ms:integer now_ms:integer
-@returns absent
-@cost    O(1)
-@reads
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, '')
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the collection counts, and is whole.
 local function is_live(known, items, now_ms)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return redis.call('ZCARD', items)
+end
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if not is_live(known, items, now_ms) then
-  return { 'absent' }
+return { 'absent' }
 end
 return {
-  'inspection',
-  known.kind,
-  known.codec,
-  known.copy,
-  known.version,
-  known.size,
-  known.largest,
-  known.expires_at_ms,
-  now_ms,
-}
-`,
+'inspection',
+known.kind,
+known.codec,
+known.copy,
+known.version,
+known.size,
+known.largest,
+known.expires_at_ms,
+now_ms,
+}`,
   },
   parts: ['meta', 'items'],
   lines: [
-    [1, 'lua/collection/inspect.lua', 1],
-    [12, 'lua/shared/collection/state.lua', 13],
-    [40, 'lua/collection/inspect.lua', 12],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/collection/inspect.lua', 16],
-    [51, 'lua/shared/collection/items.lua', 15],
-    [53, 'lua/shared/collection/items.lua', 4],
-    [63, 'lua/shared/collection/items.lua', 17],
-    [65, 'lua/collection/inspect.lua', 17],
+    [1, 'lua/collection/inspect.lua', 9],
+    [3, 'lua/shared/collection/state.lua', 13],
+    [31, 'lua/collection/inspect.lua', 12],
+    [35, 'lua/shared/clock.lua', 3],
+    [39, 'lua/collection/inspect.lua', 16],
+    [40, 'lua/shared/collection/items.lua', 16],
+    [41, 'lua/shared/collection/items.lua', 4],
+    [51, 'lua/shared/collection/items.lua', 17],
+    [53, 'lua/collection/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -751,199 +682,172 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'collection/read',
-    sha1: '1c385bb0e474527db0b7958697ef27d4f84058df',
+    sha1: 'd4ca609ff521591bae4d8fcfbf24cb4c7d973dd7',
     reads: true,
     bytes: true,
-    source: `--[[
-Reads a page of items. \`place\` and \`copy\` come from the page before; \`replaced\`: the collection has been replaced
-since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. \`gap\`: items of a list have left at its head before they were read. A set
-and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by
-rank.
-
-@returns page      copy:integer version:integer expires_at_ms:integer size:integer place:text more:flag gap:flag parts:[part:bytes]
-@returns replaced  copy:integer version:integer
-@returns absent
-@cost    O(log items + limit), at most 4 MiB
-@reads
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local kind = ARGV[1] -- text: list, set, hash or sortedSet
-local codec = ARGV[2] -- text: name of the codec that made the values
-local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the beginning
-local place = ARGV[4] -- text: behind the page before; 0: from the beginning
-local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
-
--- What tells this process of Redis from others; empty where that cannot be asked.
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
+local kind = ARGV[1]
+local codec = ARGV[2]
+local copy = tonumber(ARGV[3])
+local place = ARGV[4]
+local limit = tonumber(ARGV[5])
 local process_read
-
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, '')
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local is_scanned = kind == 'set' or kind == 'hash'
 local function scanning_process()
-  if not process_read then
-    local info = redis.pcall('INFO', 'server')
-    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
-  end
-  return process_read
+if not process_read then
+local info = redis.pcall('INFO', 'server')
+process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
 end
--- Nil for what is no place, false for one of another process.
+return process_read
+end
 local function cursor_of(place)
-  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
-  if not cursor or #cursor > 20 then
-    return nil
-  end
-  return (process == '' or process == scanning_process()) and cursor
+local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
+if not cursor or #cursor > 20 then
+return nil
+end
+return (process == '' or process == scanning_process()) and cursor
 end
 local cursor = cursor_of(place)
 if cursor == nil or (not is_scanned and cursor ~= place) then
-  return redis.error_reply('INVALID after: must be a marker of this collection')
+return redis.error_reply('INVALID after: must be a marker of this collection')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the collection counts, and is whole.
 local function is_live(known, items, now_ms)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return redis.call('ZCARD', items)
+end
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if not is_live(known, items, now_ms) then
-  return { 'absent' }
+return { 'absent' }
 end
 if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
 end
 if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
+return redis.error_reply('CODEC ' .. known.codec)
 end
 if cursor == false or (copy ~= 0 and copy ~= known.copy) then
-  return { 'replaced', known.copy, known.version }
+return { 'replaced', known.copy, known.version }
 end
 local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
--- Parts of the items behind a place, the place behind them, and whether more follow. A list counts places from its
--- first item on, also those that have left; a sorted set by rank; a set and a hash are scanned.
 local function read_items(items, known, place, limit)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  if known.kind == 'set' then
-    local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
--- '0' is the end, as it is the beginning.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+if known.kind == 'set' then
+local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
 local function place_of(cursor)
-  local process = cursor ~= '0' and scanning_process() or ''
-  return process == '' and cursor or cursor .. '.' .. process
+local process = cursor ~= '0' and scanning_process() or ''
+return process == '' and cursor or cursor .. '.' .. process
 end
-    return scan[2], place_of(scan[1]), scan[1] ~= '0'
-  elseif known.kind == 'hash' then
-    local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
--- '0' is the end, as it is the beginning.
+return scan[2], place_of(scan[1]), scan[1] ~= '0'
+elseif known.kind == 'hash' then
+local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
 local function place_of(cursor)
-  local process = cursor ~= '0' and scanning_process() or ''
-  return process == '' and cursor or cursor .. '.' .. process
+local process = cursor ~= '0' and scanning_process() or ''
+return process == '' and cursor or cursor .. '.' .. process
 end
-    return scan[2], place_of(scan[1]), scan[1] ~= '0'
-  elseif known.kind == 'list' then
-    local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
-    local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
-    local to = from + #parts
-    return parts, exact(known.first + to), to < known.size
-  end
-  local from = math.min(tonumber(place), known.size)
-  local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
-  local to = from + #parts / 2
-  return parts, exact(to), to < known.size
+return scan[2], place_of(scan[1]), scan[1] ~= '0'
+elseif known.kind == 'list' then
+local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
+local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
+local to = from + #parts
+return parts, exact(known.first + to), to < known.size
+end
+local from = math.min(tonumber(place), known.size)
+local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
+local to = from + #parts / 2
+return parts, exact(to), to < known.size
 end
 local function page_size(known, limit)
-  return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
+return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
 end
 local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
 return {
-  'page',
-  known.copy,
-  known.version,
-  known.expires_at_ms,
-  known.size,
-  next_place,
-  more and 1 or 0,
-  gap and 1 or 0,
-  parts,
-}
-`,
+'page',
+known.copy,
+known.version,
+known.expires_at_ms,
+known.size,
+next_place,
+more and 1 or 0,
+gap and 1 or 0,
+parts,
+}`,
   },
   parts: ['meta', 'items'],
   lines: [
-    [1, 'lua/collection/read.lua', 1],
-    [21, 'lua/shared/scan-place.lua', 5],
-    [24, 'lua/shared/collection/state.lua', 13],
-    [52, 'lua/collection/read.lua', 21],
-    [57, 'lua/shared/scan-place.lua', 7],
-    [64, 'lua/shared/scan-place.lua', 15],
-    [72, 'lua/collection/read.lua', 26],
-    [76, 'lua/shared/clock.lua', 1],
-    [82, 'lua/collection/read.lua', 30],
-    [83, 'lua/shared/collection/items.lua', 15],
-    [85, 'lua/shared/collection/items.lua', 4],
-    [95, 'lua/shared/collection/items.lua', 17],
-    [97, 'lua/collection/read.lua', 31],
-    [110, 'lua/shared/collection/page.lua', 8],
-    [113, 'lua/shared/exact.lua', 1],
-    [123, 'lua/shared/collection/page.lua', 11],
-    [125, 'lua/shared/scan-place.lua', 24],
-    [130, 'lua/shared/collection/page.lua', 13],
-    [133, 'lua/shared/scan-place.lua', 24],
-    [138, 'lua/shared/collection/page.lua', 16],
-    [150, 'lua/shared/collection/page.lua', 4],
-    [153, 'lua/collection/read.lua', 44],
+    [1, 'lua/collection/read.lua', 13],
+    [8, 'lua/shared/scan-place.lua', 6],
+    [9, 'lua/shared/collection/state.lua', 13],
+    [37, 'lua/collection/read.lua', 21],
+    [42, 'lua/shared/scan-place.lua', 7],
+    [49, 'lua/shared/scan-place.lua', 16],
+    [56, 'lua/collection/read.lua', 26],
+    [60, 'lua/shared/clock.lua', 3],
+    [64, 'lua/collection/read.lua', 30],
+    [65, 'lua/shared/collection/items.lua', 16],
+    [66, 'lua/shared/collection/items.lua', 4],
+    [76, 'lua/shared/collection/items.lua', 17],
+    [78, 'lua/collection/read.lua', 31],
+    [91, 'lua/shared/collection/page.lua', 10],
+    [92, 'lua/shared/exact.lua', 4],
+    [99, 'lua/shared/collection/page.lua', 11],
+    [101, 'lua/shared/scan-place.lua', 25],
+    [105, 'lua/shared/collection/page.lua', 13],
+    [108, 'lua/shared/scan-place.lua', 25],
+    [112, 'lua/shared/collection/page.lua', 16],
+    [124, 'lua/shared/collection/page.lua', 4],
+    [127, 'lua/collection/read.lua', 44],
   ],
   encode(args) {
     return [
@@ -1009,217 +913,190 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: '9765b8c699d967aaa0317400112f1852050c08ba',
+    sha1: 'ed9165d5d1a3d2dc07023022623d93c2b31c9e9e',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes at most 1,000 items of a set or a sorted set by their values, of a hash by their fields. An item that is not
-there is no error. Repeating the call changes nothing.
-
-@returns removed  size:integer removed:integer
-@returns absent
-@cost    O(log items) for each item given
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
-local kind = ARGV[3] -- text: set, hash or sortedSet
-local codec = ARGV[4] -- text: name of the codec that made the values
-local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local parts, parts_at = ARGV, 5
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, caller)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if #parts - parts_at >= 1000 then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
+return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(known.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local size, removed = string.match(remembered, '^(%d+) (%d+)$')
-  return { 'removed', tonumber(size), tonumber(removed) }
+local size, removed = string.match(remembered, '^(%d+) (%d+)$')
+return { 'removed', tonumber(size), tonumber(removed) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the collection counts, and is whole.
 local function is_live(known, items, now_ms)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return redis.call('ZCARD', items)
+end
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if not is_live(known, items, now_ms) then
-  return { 'absent' }
+return { 'absent' }
 end
 if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
 end
 if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
+return redis.error_reply('CODEC ' .. known.codec)
 end
--- How many of them there were.
 local function take_out(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'set' then
-    return redis.call('SREM', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HDEL', items, unpack(parts, from))
-  end
-  return redis.call('ZREM', items, unpack(parts, from))
+if from > #parts then
+return 0
+elseif kind == 'set' then
+return redis.call('SREM', items, unpack(parts, from))
+elseif kind == 'hash' then
+return redis.call('HDEL', items, unpack(parts, from))
+end
+return redis.call('ZREM', items, unpack(parts, from))
 end
 local removed = take_out(items, kind, parts, parts_at)
 local size = known.size - removed
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
 end
--- It frees first, so that it also works when the server is out of memory.
 keep_until(meta, items, known.expires_at_ms, now_ms)
 redis.call('HSET', meta, 'size', exact(size))
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
 end
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
-return { 'removed', size, removed }
-`,
+return { 'removed', size, removed }`,
   },
   parts: ['meta', 'items'],
   lines: [
-    [1, 'lua/collection/remove.lua', 1],
-    [17, 'lua/shared/collection/state.lua', 13],
-    [45, 'lua/collection/remove.lua', 17],
-    [52, 'lua/shared/calls.lua', 12],
-    [65, 'lua/collection/remove.lua', 24],
-    [73, 'lua/shared/clock.lua', 1],
-    [79, 'lua/collection/remove.lua', 32],
-    [80, 'lua/shared/collection/items.lua', 15],
-    [82, 'lua/shared/collection/items.lua', 4],
-    [92, 'lua/shared/collection/items.lua', 17],
-    [94, 'lua/collection/remove.lua', 33],
-    [103, 'lua/shared/collection/take-out.lua', 3],
-    [114, 'lua/collection/remove.lua', 42],
-    [116, 'lua/shared/exact.lua', 1],
-    [126, 'lua/shared/collection/keep.lua', 6],
-    [130, 'lua/collection/remove.lua', 44],
-    [133, 'lua/shared/calls.lua', 41],
-    [135, 'lua/shared/calls.lua', 7],
-    [139, 'lua/shared/calls.lua', 43],
-    [140, 'lua/shared/calls.lua', 26],
-    [149, 'lua/shared/drop-over.lua', 4],
-    [171, 'lua/shared/calls.lua', 35],
-    [176, 'lua/shared/calls.lua', 44],
-    [179, 'lua/collection/remove.lua', 47],
+    [1, 'lua/collection/remove.lua', 9],
+    [8, 'lua/shared/collection/state.lua', 13],
+    [36, 'lua/collection/remove.lua', 17],
+    [43, 'lua/shared/calls.lua', 15],
+    [53, 'lua/collection/remove.lua', 24],
+    [61, 'lua/shared/clock.lua', 3],
+    [65, 'lua/collection/remove.lua', 32],
+    [66, 'lua/shared/collection/items.lua', 16],
+    [67, 'lua/shared/collection/items.lua', 4],
+    [77, 'lua/shared/collection/items.lua', 17],
+    [79, 'lua/collection/remove.lua', 33],
+    [88, 'lua/shared/collection/take-out.lua', 4],
+    [98, 'lua/collection/remove.lua', 42],
+    [100, 'lua/shared/exact.lua', 4],
+    [107, 'lua/shared/collection/keep.lua', 6],
+    [111, 'lua/collection/remove.lua', 45],
+    [113, 'lua/shared/calls.lua', 41],
+    [115, 'lua/shared/calls.lua', 8],
+    [118, 'lua/shared/calls.lua', 43],
+    [119, 'lua/shared/calls.lua', 28],
+    [125, 'lua/shared/drop-over.lua', 6],
+    [128, 'lua/shared/drop-over.lua', 10],
+    [140, 'lua/shared/drop-over.lua', 23],
+    [143, 'lua/shared/calls.lua', 35],
+    [148, 'lua/shared/calls.lua', 44],
+    [151, 'lua/collection/remove.lua', 47],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1283,290 +1160,256 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: 'e22317287539d39cb486f9c138f60ccb7db34fd2',
+    sha1: '4dfaeb8a2871412cf7be0c5078e6865080d41da4',
     reads: false,
     bytes: false,
-    source: `--[[
-Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored
-one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last
-one wins. No items are items: the collection is empty then, not absent.
-
-@returns replaced   copy:integer expires_at_ms:integer
-@returns unchanged  copy:integer expires_at_ms:integer
-@returns refused    version:integer
-@cost    O(items given); those there were are freed in the background
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
-local kind = ARGV[3] -- text: list, set, hash or sortedSet
-local codec = ARGV[4] -- text: name of the codec that made the values
-local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
-local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
-local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
-local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local version = tonumber(ARGV[5])
+local expire_ms = tonumber(ARGV[6])
+local largest = tonumber(ARGV[7])
+local parts, parts_at = ARGV, 8
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, caller)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if #parts - parts_at >= 2000 then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
+return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(known.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
 local function parse_replaced(answer)
-  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-  return tonumber(copy), tonumber(expires_at_ms)
+local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
+return tonumber(copy), tonumber(expires_at_ms)
 end
-  local copy, expires_at_ms = parse_replaced(remembered)
-  return { 'replaced', copy, expires_at_ms }
+local copy, expires_at_ms = parse_replaced(remembered)
+return { 'replaced', copy, expires_at_ms }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
--- True while the collection counts, and is whole.
+return redis.call('ZCARD', items)
+end
 local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if is_live(known, items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
--- True when what a replace of this version brings must not be stored: it is older, or there already.
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
 local function is_outdated(known, version)
-  return version >= 0 and known.version >= version
+return version >= 0 and known.version >= version
 end
-  if is_outdated(known, version) then
-    if known.version > version then
-      return { 'refused', known.version }
-    end
-    return { 'unchanged', known.copy, known.expires_at_ms }
-  end
+if is_outdated(known, version) then
+if known.version > version then
+return { 'refused', known.version }
 end
--- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
--- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+return { 'unchanged', known.copy, known.expires_at_ms }
+end
+end
 local function begin_copy(meta)
-  redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+redis.call('HSET', meta, 'layout', '1', 'size', '-1')
 end
 begin_copy(meta)
 redis.call('UNLINK', items)
--- How many of the items are new; of a list, how many it has now.
 local function fill(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'list' then
-    return redis.call('RPUSH', items, unpack(parts, from))
-  elseif kind == 'set' then
-    return redis.call('SADD', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HSET', items, unpack(parts, from))
-  end
-  return redis.call('ZADD', items, unpack(parts, from))
+if from > #parts then
+return 0
+elseif kind == 'list' then
+return redis.call('RPUSH', items, unpack(parts, from))
+elseif kind == 'set' then
+return redis.call('SADD', items, unpack(parts, from))
+elseif kind == 'hash' then
+return redis.call('HSET', items, unpack(parts, from))
+end
+return redis.call('ZADD', items, unpack(parts, from))
 end
 fill(items, kind, parts, parts_at)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The last write: the items are there.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function save_copy(meta, known, size)
-  redis.call(
-    'HSET',
-    meta,
-    'size',
-    exact(size),
-    'codec',
-    known.codec,
-    'kind',
-    known.kind,
-    'version',
-    exact(known.version),
-    'copy',
-    exact(known.copy),
-    'first',
-    '0',
-    'largest',
-    exact(known.largest),
-    'expires_at_ms',
-    exact(known.expires_at_ms)
-  )
+redis.call(
+'HSET',
+meta,
+'size',
+exact(size),
+'codec',
+known.codec,
+'kind',
+known.kind,
+'version',
+exact(known.version),
+'copy',
+exact(known.copy),
+'first',
+'0',
+'largest',
+exact(known.largest),
+'expires_at_ms',
+exact(known.expires_at_ms)
+)
 end
 save_copy(meta, known, count_items(items, kind))
 local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
 end
 keep_until(meta, items, known.expires_at_ms, now_ms)
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
 end
 local function replaced_answer(copy, expires_at_ms)
-  return string.format('%.0f %.0f', copy, expires_at_ms)
+return string.format('%.0f %.0f', copy, expires_at_ms)
 end
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }
-`,
+return { 'replaced', known.copy, known.expires_at_ms }`,
   },
   parts: ['meta', 'items'],
   lines: [
-    [1, 'lua/collection/replace.lua', 1],
-    [22, 'lua/shared/collection/state.lua', 13],
-    [50, 'lua/collection/replace.lua', 22],
-    [57, 'lua/shared/calls.lua', 12],
-    [70, 'lua/collection/replace.lua', 29],
-    [75, 'lua/shared/collection/replace.lua', 40],
-    [79, 'lua/collection/replace.lua', 34],
-    [82, 'lua/shared/clock.lua', 1],
-    [88, 'lua/collection/replace.lua', 37],
-    [90, 'lua/shared/collection/items.lua', 4],
-    [100, 'lua/shared/collection/items.lua', 15],
-    [104, 'lua/collection/replace.lua', 39],
-    [111, 'lua/shared/collection/replace.lua', 1],
-    [115, 'lua/collection/replace.lua', 46],
-    [122, 'lua/shared/collection/replace.lua', 6],
-    [127, 'lua/collection/replace.lua', 53],
-    [129, 'lua/shared/collection/fill.lua', 3],
-    [142, 'lua/collection/replace.lua', 55],
-    [147, 'lua/shared/next-token.lua', 1],
-    [152, 'lua/collection/replace.lua', 60],
-    [154, 'lua/shared/exact.lua', 1],
-    [164, 'lua/shared/collection/replace.lua', 12],
-    [187, 'lua/collection/replace.lua', 62],
-    [188, 'lua/shared/collection/keep.lua', 6],
-    [192, 'lua/collection/replace.lua', 63],
-    [193, 'lua/shared/calls.lua', 41],
-    [195, 'lua/shared/calls.lua', 7],
-    [199, 'lua/shared/calls.lua', 43],
-    [200, 'lua/shared/calls.lua', 26],
-    [209, 'lua/shared/drop-over.lua', 4],
-    [231, 'lua/shared/calls.lua', 35],
-    [236, 'lua/shared/calls.lua', 44],
-    [239, 'lua/shared/collection/replace.lua', 36],
-    [242, 'lua/collection/replace.lua', 64],
+    [1, 'lua/collection/replace.lua', 11],
+    [11, 'lua/shared/collection/state.lua', 13],
+    [39, 'lua/collection/replace.lua', 22],
+    [46, 'lua/shared/calls.lua', 15],
+    [56, 'lua/collection/replace.lua', 29],
+    [61, 'lua/shared/collection/replace.lua', 40],
+    [65, 'lua/collection/replace.lua', 34],
+    [68, 'lua/shared/clock.lua', 3],
+    [72, 'lua/collection/replace.lua', 37],
+    [74, 'lua/shared/collection/items.lua', 4],
+    [84, 'lua/shared/collection/items.lua', 16],
+    [87, 'lua/collection/replace.lua', 39],
+    [94, 'lua/shared/collection/replace.lua', 2],
+    [97, 'lua/collection/replace.lua', 46],
+    [104, 'lua/shared/collection/replace.lua', 8],
+    [107, 'lua/collection/replace.lua', 53],
+    [109, 'lua/shared/collection/fill.lua', 4],
+    [121, 'lua/collection/replace.lua', 55],
+    [126, 'lua/shared/next-token.lua', 3],
+    [129, 'lua/collection/replace.lua', 60],
+    [131, 'lua/shared/exact.lua', 4],
+    [138, 'lua/shared/collection/replace.lua', 13],
+    [160, 'lua/collection/replace.lua', 62],
+    [161, 'lua/shared/collection/keep.lua', 6],
+    [165, 'lua/collection/replace.lua', 63],
+    [166, 'lua/shared/calls.lua', 41],
+    [168, 'lua/shared/calls.lua', 8],
+    [171, 'lua/shared/calls.lua', 43],
+    [172, 'lua/shared/calls.lua', 28],
+    [178, 'lua/shared/drop-over.lua', 6],
+    [181, 'lua/shared/drop-over.lua', 10],
+    [193, 'lua/shared/drop-over.lua', 23],
+    [196, 'lua/shared/calls.lua', 35],
+    [201, 'lua/shared/calls.lua', 44],
+    [204, 'lua/shared/collection/replace.lua', 36],
+    [207, 'lua/collection/replace.lua', 64],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1643,279 +1486,245 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: 'dbc743f867a14eac065319d076bb5cf354fb52c9',
+    sha1: 'bb26102e829fe1ea38148953c6d4b1c78ce20d88',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by
-\`replace\`; a build that is not wanted is dropped. Repeating the call changes nothing. \`lost\`: the build is not whole,
-for it took too long, or the server has lost it.
-
-@returns replaced   copy:integer expires_at_ms:integer
-@returns unchanged  copy:integer expires_at_ms:integer
-@returns refused    version:integer
-@returns lost
-@cost    O(1); the items there were are freed in the background
-]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local build = KEYS[3] -- list, set, hash or sorted set: what is built; behind the part stand a hyphen and the builder's own id
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
-local kind = ARGV[3] -- text: list, set, hash or sortedSet
-local codec = ARGV[4] -- text: name of the codec that made the values
-local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
-local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
-local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
-local size = tonumber(ARGV[8]) -- integer: how many have been built
-
+    source: `local meta = KEYS[1]
+local items = KEYS[2]
+local build = KEYS[3]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local version = tonumber(ARGV[5])
+local expire_ms = tonumber(ARGV[6])
+local largest = tonumber(ARGV[7])
+local size = tonumber(ARGV[8])
 local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
 end
 local known = open_collection(meta, caller)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(known.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
 local function parse_replaced(answer)
-  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-  return tonumber(copy), tonumber(expires_at_ms)
+local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
+return tonumber(copy), tonumber(expires_at_ms)
 end
-  local copy, expires_at_ms = parse_replaced(remembered)
-  return { 'replaced', copy, expires_at_ms }
+local copy, expires_at_ms = parse_replaced(remembered)
+return { 'replaced', copy, expires_at_ms }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
 end
--- True while the collection counts, and is whole.
+return redis.call('ZCARD', items)
+end
 local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 if is_live(known, items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
--- True when what a replace of this version brings must not be stored: it is older, or there already.
-local function is_outdated(known, version)
-  return version >= 0 and known.version >= version
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
 end
-  if is_outdated(known, version) then
-    redis.call('UNLINK', build)
-    if known.version > version then
-      return { 'refused', known.version }
-    end
-    return { 'unchanged', known.copy, known.expires_at_ms }
-  end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+local function is_outdated(known, version)
+return version >= 0 and known.version >= version
+end
+if is_outdated(known, version) then
+redis.call('UNLINK', build)
+if known.version > version then
+return { 'refused', known.version }
+end
+return { 'unchanged', known.copy, known.expires_at_ms }
+end
 end
 if size == 0 or count_items(build, kind) ~= size then
-  return { 'lost' }
+return { 'lost' }
 end
--- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
--- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
 local function begin_copy(meta)
-  redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+redis.call('HSET', meta, 'layout', '1', 'size', '-1')
 end
 begin_copy(meta)
--- To rename over a large key would free it in the foreground.
 redis.call('UNLINK', items)
 redis.call('RENAME', build, items)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The last write: the items are there.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function save_copy(meta, known, size)
-  redis.call(
-    'HSET',
-    meta,
-    'size',
-    exact(size),
-    'codec',
-    known.codec,
-    'kind',
-    known.kind,
-    'version',
-    exact(known.version),
-    'copy',
-    exact(known.copy),
-    'first',
-    '0',
-    'largest',
-    exact(known.largest),
-    'expires_at_ms',
-    exact(known.expires_at_ms)
-  )
+redis.call(
+'HSET',
+meta,
+'size',
+exact(size),
+'codec',
+known.codec,
+'kind',
+known.kind,
+'version',
+exact(known.version),
+'copy',
+exact(known.copy),
+'first',
+'0',
+'largest',
+exact(known.largest),
+'expires_at_ms',
+exact(known.expires_at_ms)
+)
 end
 save_copy(meta, known, size)
 local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
 end
 keep_until(meta, items, known.expires_at_ms, now_ms)
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
 end
 local function replaced_answer(copy, expires_at_ms)
-  return string.format('%.0f %.0f', copy, expires_at_ms)
+return string.format('%.0f %.0f', copy, expires_at_ms)
 end
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }
-`,
+return { 'replaced', known.copy, known.expires_at_ms }`,
   },
   parts: ['meta', 'items', 'build'],
   lines: [
-    [1, 'lua/collection/switch-in.lua', 1],
-    [24, 'lua/shared/collection/state.lua', 13],
-    [52, 'lua/collection/switch-in.lua', 24],
-    [56, 'lua/shared/calls.lua', 12],
-    [69, 'lua/collection/switch-in.lua', 28],
-    [74, 'lua/shared/collection/replace.lua', 40],
-    [78, 'lua/collection/switch-in.lua', 33],
-    [81, 'lua/shared/clock.lua', 1],
-    [87, 'lua/collection/switch-in.lua', 36],
-    [89, 'lua/shared/collection/items.lua', 4],
-    [99, 'lua/shared/collection/items.lua', 15],
-    [103, 'lua/collection/switch-in.lua', 38],
-    [110, 'lua/shared/collection/replace.lua', 1],
-    [114, 'lua/collection/switch-in.lua', 45],
-    [125, 'lua/shared/collection/replace.lua', 6],
-    [130, 'lua/collection/switch-in.lua', 56],
-    [138, 'lua/shared/next-token.lua', 1],
-    [143, 'lua/collection/switch-in.lua', 64],
-    [145, 'lua/shared/exact.lua', 1],
-    [155, 'lua/shared/collection/replace.lua', 12],
-    [178, 'lua/collection/switch-in.lua', 66],
-    [179, 'lua/shared/collection/keep.lua', 6],
-    [183, 'lua/collection/switch-in.lua', 67],
-    [184, 'lua/shared/calls.lua', 41],
-    [186, 'lua/shared/calls.lua', 7],
-    [190, 'lua/shared/calls.lua', 43],
-    [191, 'lua/shared/calls.lua', 26],
-    [200, 'lua/shared/drop-over.lua', 4],
-    [222, 'lua/shared/calls.lua', 35],
-    [227, 'lua/shared/calls.lua', 44],
-    [230, 'lua/shared/collection/replace.lua', 36],
-    [233, 'lua/collection/switch-in.lua', 68],
+    [1, 'lua/collection/switch-in.lua', 12],
+    [12, 'lua/shared/collection/state.lua', 13],
+    [40, 'lua/collection/switch-in.lua', 24],
+    [44, 'lua/shared/calls.lua', 15],
+    [54, 'lua/collection/switch-in.lua', 28],
+    [59, 'lua/shared/collection/replace.lua', 40],
+    [63, 'lua/collection/switch-in.lua', 33],
+    [66, 'lua/shared/clock.lua', 3],
+    [70, 'lua/collection/switch-in.lua', 36],
+    [72, 'lua/shared/collection/items.lua', 4],
+    [82, 'lua/shared/collection/items.lua', 16],
+    [85, 'lua/collection/switch-in.lua', 38],
+    [92, 'lua/shared/collection/replace.lua', 2],
+    [95, 'lua/collection/switch-in.lua', 45],
+    [106, 'lua/shared/collection/replace.lua', 8],
+    [109, 'lua/collection/switch-in.lua', 56],
+    [110, 'lua/collection/switch-in.lua', 58],
+    [116, 'lua/shared/next-token.lua', 3],
+    [119, 'lua/collection/switch-in.lua', 64],
+    [121, 'lua/shared/exact.lua', 4],
+    [128, 'lua/shared/collection/replace.lua', 13],
+    [150, 'lua/collection/switch-in.lua', 66],
+    [151, 'lua/shared/collection/keep.lua', 6],
+    [155, 'lua/collection/switch-in.lua', 67],
+    [156, 'lua/shared/calls.lua', 41],
+    [158, 'lua/shared/calls.lua', 8],
+    [161, 'lua/shared/calls.lua', 43],
+    [162, 'lua/shared/calls.lua', 28],
+    [168, 'lua/shared/drop-over.lua', 6],
+    [171, 'lua/shared/drop-over.lua', 10],
+    [183, 'lua/shared/drop-over.lua', 23],
+    [186, 'lua/shared/calls.lua', 35],
+    [191, 'lua/shared/calls.lua', 44],
+    [194, 'lua/shared/collection/replace.lua', 36],
+    [197, 'lua/collection/switch-in.lua', 68],
   ],
   encode(args) {
     return [

@@ -30,119 +30,100 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: '4d385a196f48891d7e06ab1acd91bb2b8f943fe0',
+    sha1: 'ecbf182e41576902b5ea6ae10e24163f2a023db7',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets the sealed batch, which is in SQL now, if it is this one. Counters with nothing pending stay for \`retain_ms\`.
-
-@returns acked  more:flag
-@returns stale
-@cost    O(counters of the batch)
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local epoch = tonumber(ARGV[1]) -- integer: of the batch
-local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
-local batch = ARGV[3] -- text: id of the batch
-local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0: for ever
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local epoch = tonumber(ARGV[1])
+local seq = tonumber(ARGV[2])
+local batch = ARGV[3]
+local retain_ms = tonumber(ARGV[4])
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
-  return { 'stale' }
+return { 'stale' }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 if retain_ms > 0 then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- A server without memory that refuses the entry has no room for the value either.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function keep_clean(values, clean, id, until_ms)
-  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-  if type(added) == 'table' then
-    redis.call('HDEL', values, id)
-  end
+local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+if type(added) == 'table' then
+redis.call('HDEL', values, id)
 end
-  for _, id in ipairs(redis.call('HKEYS', sealed)) do
-    -- What is sealed is never in \`rest\`.
-    if redis.call('HEXISTS', pending, id) == 0 then
-      keep_clean(values, clean, id, now_ms + retain_ms)
-    end
-  end
+end
+for _, id in ipairs(redis.call('HKEYS', sealed)) do
+if redis.call('HEXISTS', pending, id) == 0 then
+keep_clean(values, clean, id, now_ms + retain_ms)
+end
+end
 end
 redis.call('UNLINK', sealed)
--- Nothing of this may be refused by a server without memory: it frees.
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
 partition.batch = ''
--- A partition without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(partition, values, clean, retain_ms)
-  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-    redis.call('PEXPIRE', values, exact(retain_ms))
-    redis.call('PEXPIRE', clean, exact(retain_ms))
-  end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call('PEXPIRE', values, exact(retain_ms))
+redis.call('PEXPIRE', clean, exact(retain_ms))
+end
 end
 let_vanish(partition, values, clean, retain_ms)
-return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
-`,
+return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
-    [1, 'lua/counters/ack.lua', 1],
-    [19, 'lua/shared/counters/partition.lua', 13],
-    [33, 'lua/counters/ack.lua', 19],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/counters/ack.lua', 26],
-    [48, 'lua/shared/exact.lua', 1],
-    [58, 'lua/shared/counters/retention.lua', 7],
-    [65, 'lua/counters/ack.lua', 28],
-    [76, 'lua/shared/counters/retention.lua', 25],
-    [79, 'lua/shared/exact.lua', 1],
-    [89, 'lua/shared/counters/retention.lua', 28],
-    [93, 'lua/counters/ack.lua', 39],
+    [1, 'lua/counters/ack.lua', 8],
+    [11, 'lua/shared/counters/partition.lua', 13],
+    [25, 'lua/counters/ack.lua', 19],
+    [32, 'lua/shared/clock.lua', 3],
+    [36, 'lua/counters/ack.lua', 26],
+    [38, 'lua/shared/exact.lua', 4],
+    [45, 'lua/shared/counters/retention.lua', 8],
+    [51, 'lua/counters/ack.lua', 28],
+    [52, 'lua/counters/ack.lua', 30],
+    [58, 'lua/counters/ack.lua', 37],
+    [60, 'lua/shared/counters/retention.lua', 26],
+    [62, 'lua/shared/exact.lua', 4],
+    [69, 'lua/shared/counters/retention.lua', 28],
+    [73, 'lua/counters/ack.lua', 39],
   ],
   encode(args) {
     return [
@@ -189,76 +170,58 @@ export type AgreeAnswer =
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
   script: {
     name: 'counters/agree',
-    sha1: 'efcb7980ee83bfcaf6f3a80104ca8bafdc661d65',
+    sha1: 'c18a998281b5ad6224420222ad18a4fb00bab1fc',
     reads: false,
     bytes: false,
-    source: `--[[
-Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. \`other\` tells
-the number they have; \`unknown\`: they have not begun, and were not to \`begin\`. With \`agreed_us\` whoever clears all partitions
-may \`disband\` it then. Safe to repeat.
-
-@returns agreed  agreed_us:text
-@returns other  partitions:integer
-@returns unknown
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
-local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
-
--- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+    source: `local meta = KEYS[1]
+local partitions = tonumber(ARGV[1])
+local begin = ARGV[2] == '1'
 local function known_number(meta)
-  -- \`state\` tells in its first eight bytes when what is not spread began.
-  local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
-  if stored[1] then
-    return tonumber(stored[1]), stored[2]
-  end
-  local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
-  return has_begun and 0 or nil
+local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
+if stored[1] then
+return tonumber(stored[1]), stored[2]
+end
+local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
+return has_begun and 0 or nil
 end
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
-  return { 'other', known }
+return { 'other', known }
 end
 if begin then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  agreed_us = exact(clock_us())
+agreed_us = exact(clock_us())
 local function agree_on(meta, partitions, now)
-  local layout = 'in ' .. partitions .. ' partitions'
-  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+local layout = 'in ' .. partitions .. ' partitions'
+redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
 end
-  agree_on(meta, partitions, agreed_us)
+agree_on(meta, partitions, agreed_us)
 elseif not known then
-  return { 'unknown' }
+return { 'unknown' }
 end
-return { 'agreed', agreed_us }
-`,
+return { 'agreed', agreed_us }`,
   },
   parts: ['meta'],
   lines: [
-    [1, 'lua/counters/agree.lua', 1],
-    [15, 'lua/shared/agreement.lua', 8],
-    [25, 'lua/counters/agree.lua', 15],
-    [30, 'lua/shared/exact.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/counters/agree.lua', 20],
-    [47, 'lua/shared/agreement.lua', 19],
-    [51, 'lua/counters/agree.lua', 21],
+    [1, 'lua/counters/agree.lua', 11],
+    [4, 'lua/shared/agreement.lua', 9],
+    [5, 'lua/shared/agreement.lua', 11],
+    [12, 'lua/counters/agree.lua', 15],
+    [17, 'lua/shared/exact.lua', 4],
+    [24, 'lua/shared/clock.lua', 3],
+    [28, 'lua/counters/agree.lua', 20],
+    [29, 'lua/shared/agreement.lua', 19],
+    [33, 'lua/counters/agree.lua', 21],
   ],
   encode(args) {
     return withoutDefaults([
@@ -314,148 +277,128 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: '4e63ddfd63fe82004532538b1e70bf51d9622201',
+    sha1: 'b6c13238aa632e1cc93626a5e96a368690f44b7d',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
-has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
-Values have to be loaded again. \`keep\` says what of its increments stays: \`all\` where SQL has none of them; \`pending\`
-where nobody can tell of the sealed batch, for the server has forgotten which it was; \`nothing\` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`. \`elsewhere\`: the epoch that
-it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
-
-@returns begun  epoch:integer lost:integer
-@returns known  epoch:integer
-@returns elsewhere  ledger:text
-@cost    O(counters of the sealed batch), the memory is freed in the background
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local epoch = tonumber(ARGV[1]) -- integer: of the ledger
-local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
-local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
-local keep = ARGV[4] -- text: all, pending or nothing
-local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local epoch = tonumber(ARGV[1])
+local known = tonumber(ARGV[2])
+local batch = ARGV[3]
+local keep = ARGV[4]
+local ledger = ARGV[5]
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
-  return redis.error_reply('INVALID keep: must be all, pending or nothing')
+return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
 if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
-  return { 'known', partition.epoch }
+return { 'known', partition.epoch }
 end
 local stands = redis.call('HGET', meta, 'ledger') or ''
 if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
-  return { 'elsewhere', stands }
+return { 'elsewhere', stands }
 end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
--- How many counters of the sealed batch are pending again.
 local function count_again(pending, sealed)
-  local ids = redis.call('HKEYS', sealed)
-  if #ids == 0 then
-    return 0
-  end
-  local count = 0
-  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
-    count = count + (delta and 1 or 0)
-  end
-  return count
+local ids = redis.call('HKEYS', sealed)
+if #ids == 0 then
+return 0
 end
-  lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
-  partition.pending_ms, partition.rest_ms = 0, 0
+local count = 0
+for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+count = count + (delta and 1 or 0)
+end
+return count
+end
+lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
-  partition.rest_ms = partition.sealed_ms
+partition.rest_ms = partition.sealed_ms
 end
 partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function save_partition(meta, partition)
-  redis.call(
-    'HSET',
-    meta,
-    'layout',
-    partition.layout,
-    'epoch',
-    exact(partition.epoch),
-    'seq',
-    exact(partition.seq),
-    'batch',
-    partition.batch,
-    'pending_ms',
-    exact(partition.pending_ms),
-    'rest_ms',
-    exact(partition.rest_ms),
-    'sealed_ms',
-    exact(partition.sealed_ms)
-  )
+redis.call(
+'HSET',
+meta,
+'layout',
+partition.layout,
+'epoch',
+exact(partition.epoch),
+'seq',
+exact(partition.seq),
+'batch',
+partition.batch,
+'pending_ms',
+exact(partition.pending_ms),
+'rest_ms',
+exact(partition.rest_ms),
+'sealed_ms',
+exact(partition.sealed_ms)
+)
 end
--- First what a server without memory may refuse.
 save_partition(meta, partition)
 if ledger ~= '' then
-  redis.call('HSET', meta, 'ledger', ledger)
+redis.call('HSET', meta, 'ledger', ledger)
 end
 for at = 1, #counted, 2 do
-  local id = counted[at]
-  redis.call('HINCRBY', rest, id, counted[at + 1])
-  -- What has come to it since joins it: a counter waits once.
-  local since = redis.call('HGET', pending, id)
-  if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
-    redis.call('HDEL', pending, id)
-  end
+local id = counted[at]
+redis.call('HINCRBY', rest, id, counted[at + 1])
+local since = redis.call('HGET', pending, id)
+if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
+redis.call('HDEL', pending, id)
+end
 end
 if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
-  partition.pending_ms = 0
-  save_partition(meta, partition)
+partition.pending_ms = 0
+save_partition(meta, partition)
 end
 if keep == 'nothing' then
-  redis.call('UNLINK', pending, rest)
+redis.call('UNLINK', pending, rest)
 end
 redis.call('UNLINK', values, sealed, clean)
-return { 'begun', epoch, lost }
-`,
+return { 'begun', epoch, lost }`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
-    [1, 'lua/counters/begin.lua', 1],
-    [26, 'lua/shared/counters/partition.lua', 13],
-    [40, 'lua/counters/begin.lua', 26],
-    [57, 'lua/shared/counters/again.lua', 1],
-    [69, 'lua/counters/begin.lua', 43],
-    [75, 'lua/shared/exact.lua', 1],
-    [85, 'lua/shared/counters/save.lua', 1],
-    [105, 'lua/counters/begin.lua', 49],
+    [1, 'lua/counters/begin.lua', 14],
+    [12, 'lua/shared/counters/partition.lua', 13],
+    [26, 'lua/counters/begin.lua', 26],
+    [43, 'lua/shared/counters/again.lua', 2],
+    [54, 'lua/counters/begin.lua', 43],
+    [60, 'lua/shared/exact.lua', 4],
+    [67, 'lua/shared/counters/save.lua', 1],
+    [87, 'lua/counters/begin.lua', 50],
+    [94, 'lua/counters/begin.lua', 58],
   ],
   encode(args) {
     return [
@@ -506,31 +449,23 @@ export type ClearShownAnswer =
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
   script: {
     name: 'counters/clear-shown',
-    sha1: 'c04bbae9155e6c55320a28fc6531be220a7f3de2',
+    sha1: 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
-
-@returns cleared
-@returns absent
-@cost    O(1), the memory is freed in the background
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
-
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
 if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
-  return { 'absent' }
+return { 'absent' }
 end
-return { 'cleared' }
-`,
+return { 'cleared' }`,
   },
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
-    [1, 'lua/counters/clear-shown.lua', 1],
+    [1, 'lua/counters/clear-shown.lua', 8],
+    [6, 'lua/counters/clear-shown.lua', 14],
   ],
   encode() {
     return []
@@ -563,33 +498,25 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'counters/clear',
-    sha1: 'c87adb8e4a52cf95ed937641d3833930a8a8a3c1',
+    sha1: '77d8736c6840b036db5ef259623ea6969506e455',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
-
-@returns cleared
-@returns absent
-@cost    O(1), the memory is freed in the background
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[7] -- hash: id and idempotency key -> until when it is remembered
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local once = KEYS[7]
 if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
-  return { 'absent' }
+return { 'absent' }
 end
-return { 'cleared' }
-`,
+return { 'cleared' }`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
   lines: [
-    [1, 'lua/counters/clear.lua', 1],
+    [1, 'lua/counters/clear.lua', 8],
+    [8, 'lua/counters/clear.lua', 16],
   ],
   encode() {
     return []
@@ -625,30 +552,21 @@ export type DisbandAnswer =
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
   script: {
     name: 'counters/disband',
-    sha1: 'dcc03316cd9a88bc8ff5fc4af5ea103177b58dce',
+    sha1: 'ed3315ec1646bfa120794a73288e67722a41f963',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets the number of partitions of counters, once all of them are cleared. It is \`kept\` where it was agreed upon
-after it was agreed upon so: then a partition is used anew. Safe to repeat.
-
-@returns forgotten
-@returns kept
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
-
+    source: `local meta = KEYS[1]
+local agreed_us = ARGV[1]
 if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-  return { 'kept' }
+return { 'kept' }
 end
 redis.call('UNLINK', meta)
-return { 'forgotten' }
-`,
+return { 'forgotten' }`,
   },
   parts: ['meta'],
   lines: [
-    [1, 'lua/counters/disband.lua', 1],
+    [1, 'lua/counters/disband.lua', 9],
+    [3, 'lua/counters/disband.lua', 12],
   ],
   encode(args) {
     return [
@@ -693,49 +611,40 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'counters/get',
-    sha1: '810014f292e69074a9746a367d6bca4b9959836c',
+    sha1: '33a3c8a1fe5383d5a6a8154e75fbd25f67f5ff76',
     reads: true,
     bytes: false,
-    source: `--[[
-Tells values that are here, in the order of the ids; null for those that have to be loaded.
-
-@reads
-@returns found  epoch:integer values:[value:text?]
-@cost    O(counters)
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local ids, ids_at = ARGV, 1
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if #ids - ids_at >= 1000 then
-  return redis.error_reply('INVALID ids: must be at most 1000 a call')
+return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
-return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }
-`,
+return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }`,
   },
   parts: ['meta', 'values'],
   lines: [
-    [1, 'lua/counters/get.lua', 1],
-    [12, 'lua/shared/counters/partition.lua', 13],
-    [26, 'lua/counters/get.lua', 12],
+    [1, 'lua/counters/get.lua', 8],
+    [4, 'lua/shared/counters/partition.lua', 13],
+    [18, 'lua/counters/get.lua', 12],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -811,452 +720,403 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: 'dbe1262a0d5f1c434bf69d0404990b75a9db65c2',
+    sha1: 'fa1181463136c6e9068313bbbc3493fd907fce03',
     reads: false,
     bytes: false,
-    source: `--[[
-Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its
-value; in \`refused\` the places, from 0, of those that were not incremented: \`absent\` ones, whose value has to be loaded
-first, those that would leave 64 bits (\`overflow\`), and those of one more counter than may wait for SQL (\`behind\`); in \`known\` those whose idempotency key was known, which count no
-second time. A repeated call increments nothing, and answers the values of its own time.
-
-@returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
-@cost    O(counters)
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
-local caller = ARGV[1] -- text: process and slot of the call id
-local call = ARGV[2] -- text: number of the call id
-local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
-local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local clean = KEYS[5]
+local once = KEYS[6]
+local caller = ARGV[1]
+local call = ARGV[2]
+local remember_ms = tonumber(ARGV[3])
+local most_dirty = tonumber(ARGV[4])
+local counters, counters_at = ARGV, 5
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, caller)
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
 for at = counters_at, #counters, 3 do
-  local id = counters[at]
-  is_plain = is_plain and not seen[id] and counters[at + 2] == ''
-  seen[id] = true
-  ids[#ids + 1] = id
+local id = counters[at]
+is_plain = is_plain and not seen[id] and counters[at + 2] == ''
+seen[id] = true
+ids[#ids + 1] = id
 end
 local now = redis.call('HMGET', values, unpack(ids))
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(partition.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
 local function read_outcomes(text)
-  local refused, known = {}, {}
-  local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
-  for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
-    refused[#refused + 1] = tonumber(at)
-    refused[#refused + 1] = why
-  end
-  for at in string.gmatch(of_known, '%d+') do
-    known[#known + 1] = tonumber(at)
-  end
-  return refused, known
+local refused, known = {}, {}
+local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
+for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
+refused[#refused + 1] = tonumber(at)
+refused[#refused + 1] = why
 end
-  local refused, known = read_outcomes(remembered)
-  return { 'counted', now_ms, partition.epoch, now, refused, known }
+for at in string.gmatch(of_known, '%d+') do
+known[#known + 1] = tonumber(at)
 end
-
--- A server without memory refuses the first, and a user without the right to it any of them, before anything has changed.
+return refused, known
+end
+local refused, known = read_outcomes(remembered)
+return { 'counted', now_ms, partition.epoch, now, refused, known }
+end
 redis.call('HSET', meta, 'layout', partition.layout)
 redis.call('ZREM', clean, '')
 if partition.pending_ms == 0 then
-  redis.call('PERSIST', pending)
+redis.call('PERSIST', pending)
 end
 local shown, refused, added
--- True when none of so many counters can be one too many.
 local function are_few(pending, rest, count, most_dirty)
-  return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
 end
 if is_plain and are_few(pending, rest, count, most_dirty) then
--- Adds to the values that are there (\`now\`), and to what waits of them, while nothing is set aside; each counter comes once,
--- its delta behind it in \`counters\`. Answers the new values, as text and false for those that are not there, the places of
--- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
--- not refused to grow before.
 local function add_plain(values, pending, clean, ids, now, counters, counters_at)
-  local waiting = redis.call('HMGET', pending, unpack(ids))
-  local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
-  local last, format = 0, string.format
+local waiting = redis.call('HMGET', pending, unpack(ids))
+local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
+local last, format = 0, string.format
 local function are_plain(by, sum, wait)
-  return by < 1000000000
-    and by > -1000000000
-    and sum < 1000000000
-    and sum > -1000000000
-    and wait < 1000000000
-    and wait > -1000000000
+return by < 1000000000
+and by > -1000000000
+and sum < 1000000000
+and sum > -1000000000
+and wait < 1000000000
+and wait > -1000000000
 end
-  for place = 1, #ids do
-    local id = ids[place]
-    if now[place] then
-      local delta = counters[counters_at + 3 * place - 2]
-      local by = tonumber(delta) or 0
-      local sum, wait = now[place] + by, (waiting[place] or 0) + by
-      -- Of what is no whole number, or is written in another way, HINCRBY judges.
-      if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
-        return nil
-      end
-      shown[place] = format('%d', sum)
-      sums[last + 1], sums[last + 2] = id, shown[place]
-      waits[last + 1], waits[last + 2] = id, format('%d', wait)
-      last = last + 2
-      if not waiting[place] then
-        first[#first + 1] = id
-      end
-    else
-      shown[place] = false
-      refused[#refused + 1] = place - 1
-      refused[#refused + 1] = 'absent'
-    end
-  end
-  if last > 0 then
-    redis.call('HSET', values, unpack(sums))
-    redis.call('HSET', pending, unpack(waits))
-  end
-  if #first > 0 then
-    -- The first ones since the last seal.
-    redis.call('ZREM', clean, unpack(first))
-  end
-  return shown, refused, last > 0
+for place = 1, #ids do
+local id = ids[place]
+if now[place] then
+local delta = counters[counters_at + 3 * place - 2]
+local by = tonumber(delta) or 0
+local sum, wait = now[place] + by, (waiting[place] or 0) + by
+if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
+return nil
 end
-  shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+shown[place] = format('%d', sum)
+sums[last + 1], sums[last + 2] = id, shown[place]
+waits[last + 1], waits[last + 2] = id, format('%d', wait)
+last = last + 2
+if not waiting[place] then
+first[#first + 1] = id
+end
+else
+shown[place] = false
+refused[#refused + 1] = place - 1
+refused[#refused + 1] = 'absent'
+end
+end
+if last > 0 then
+redis.call('HSET', values, unpack(sums))
+redis.call('HSET', pending, unpack(waits))
+end
+if #first > 0 then
+redis.call('ZREM', clean, unpack(first))
+end
+return shown, refused, last > 0
+end
+shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
 end
 local known, keyed = {}, 0
 if shown then
-  now = shown
+now = shown
 else
-  refused, added = {}, false
--- The id of the message that was appended with this key, or nil.
+refused, added = {}, false
 local function id_of_key(once, key, now_ms)
-  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
+local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
+return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
 end
--- True when the database is behind, and this counter would be one more that waits for it.
 local function is_one_too_many(pending, rest, id, most_dirty)
-  return most_dirty > 0
-    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
-    and redis.call('HEXISTS', pending, id) == 0
-    and redis.call('HEXISTS', rest, id) == 0
+return most_dirty > 0
+and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
+and redis.call('HEXISTS', pending, id) == 0
+and redis.call('HEXISTS', rest, id) == 0
 end
 local function opposite(delta)
-  if delta == '0' then
-    return delta
-  end
-  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+if delta == '0' then
+return delta
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The exact text of a value.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function text_of(values, id, value)
-  if value > 9007199254740991 or value < -9007199254740991 then
-    return redis.call('HGET', values, id)
-  end
-  return exact(value)
+if value > 9007199254740991 or value < -9007199254740991 then
+return redis.call('HGET', values, id)
 end
--- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
--- \`is_some_aside\`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
--- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
+return exact(value)
+end
 local function add(values, pending, rest, clean, id, delta, is_some_aside)
-  local value = redis.pcall('HINCRBY', values, id, delta)
-  if type(value) == 'table' then
-    return nil
-  end
-  local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
-  local waiting
-  if is_aside then
-    waiting = redis.pcall('HINCRBY', rest, id, delta)
-  else
-    waiting = redis.pcall('HINCRBY', pending, id, delta)
-  end
-  if type(waiting) == 'table' then
-    redis.call('HINCRBY', values, id, opposite(delta))
-    return nil
-  end
-  if waiting == tonumber(delta) then
-    -- The first one since the last seal.
-    redis.call('ZREM', clean, id)
-  end
-  return text_of(values, id, value), not is_aside
+local value = redis.pcall('HINCRBY', values, id, delta)
+if type(value) == 'table' then
+return nil
+end
+local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+local waiting
+if is_aside then
+waiting = redis.pcall('HINCRBY', rest, id, delta)
+else
+waiting = redis.pcall('HINCRBY', pending, id, delta)
+end
+if type(waiting) == 'table' then
+redis.call('HINCRBY', values, id, opposite(delta))
+return nil
+end
+if waiting == tonumber(delta) then
+redis.call('ZREM', clean, id)
+end
+return text_of(values, id, value), not is_aside
 end
 local function remember_key(once, key, id, forget_at_ms)
-  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
+redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
 end
-  for at = counters_at, #counters, 3 do
-    local place = (at - counters_at) / 3
-    local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-    if not now[place + 1] then
-      refused[#refused + 1] = place
-      refused[#refused + 1] = 'absent'
-    elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
-      known[#known + 1] = place
-      now[place + 1] = redis.call('HGET', values, id)
-    elseif is_one_too_many(pending, rest, id, most_dirty) then
-      refused[#refused + 1] = place
-      refused[#refused + 1] = 'behind'
-      now[place + 1] = redis.call('HGET', values, id)
-    else
-      local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
-      if value then
-        added = added or is_pending
-        now[place + 1] = value
-      else
-        now[place + 1] = redis.call('HGET', values, id)
-        refused[#refused + 1] = place
-        refused[#refused + 1] = 'overflow'
-      end
-      if value and key ~= '' then
-        keyed = keyed + 1
-        remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
-      end
-    end
-  end
+for at = counters_at, #counters, 3 do
+local place = (at - counters_at) / 3
+local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+if not now[place + 1] then
+refused[#refused + 1] = place
+refused[#refused + 1] = 'absent'
+elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
+known[#known + 1] = place
+now[place + 1] = redis.call('HGET', values, id)
+elseif is_one_too_many(pending, rest, id, most_dirty) then
+refused[#refused + 1] = place
+refused[#refused + 1] = 'behind'
+now[place + 1] = redis.call('HGET', values, id)
+else
+local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+if value then
+added = added or is_pending
+now[place + 1] = value
+else
+now[place + 1] = redis.call('HGET', values, id)
+refused[#refused + 1] = place
+refused[#refused + 1] = 'overflow'
+end
+if value and key ~= '' then
+keyed = keyed + 1
+remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
+end
+end
+end
 end
 if keyed > 0 then
--- \`added\`: how many keys came.
 local function forget_old_keys(once, added, now_ms)
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(once, 2 + 2 * added, function(known)
-    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
-  end)
 end
-  forget_old_keys(once, keyed, now_ms)
--- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(once, 2 + 2 * added, function(known)
+return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+end)
+end
+forget_old_keys(once, keyed, now_ms)
 local function keep_keys(once, remember_ms)
-  if redis.call('PTTL', once) < remember_ms then
-    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
-  end
+if redis.call('PTTL', once) < remember_ms then
+redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
 end
-  keep_keys(once, remember_ms)
+end
+keep_keys(once, remember_ms)
 end
 if added and partition.pending_ms == 0 then
--- Before the first increment of a partition that was to vanish.
 local function let_stay(values, clean)
-  redis.call('PERSIST', values)
-  redis.call('PERSIST', clean)
+redis.call('PERSIST', values)
+redis.call('PERSIST', clean)
 end
-  let_stay(values, clean)
-  partition.pending_ms = now_ms
+let_stay(values, clean)
+partition.pending_ms = now_ms
 local function save_partition(meta, partition)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  redis.call(
-    'HSET',
-    meta,
-    'layout',
-    partition.layout,
-    'epoch',
-    exact(partition.epoch),
-    'seq',
-    exact(partition.seq),
-    'batch',
-    partition.batch,
-    'pending_ms',
-    exact(partition.pending_ms),
-    'rest_ms',
-    exact(partition.rest_ms),
-    'sealed_ms',
-    exact(partition.sealed_ms)
-  )
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
-  save_partition(meta, partition)
+redis.call(
+'HSET',
+meta,
+'layout',
+partition.layout,
+'epoch',
+exact(partition.epoch),
+'seq',
+exact(partition.seq),
+'batch',
+partition.batch,
+'pending_ms',
+exact(partition.pending_ms),
+'rest_ms',
+exact(partition.rest_ms),
+'sealed_ms',
+exact(partition.sealed_ms)
+)
+end
+save_partition(meta, partition)
 end
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
 end
 local function outcomes_text(refused, known)
-  return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
+return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
-return { 'counted', now_ms, partition.epoch, now, refused, known }
-`,
+return { 'counted', now_ms, partition.epoch, now, refused, known }`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   lines: [
-    [1, 'lua/counters/increment.lua', 1],
-    [22, 'lua/shared/counters/partition.lua', 13],
-    [36, 'lua/counters/increment.lua', 22],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/counters/increment.lua', 30],
-    [60, 'lua/shared/calls.lua', 12],
-    [73, 'lua/counters/increment.lua', 40],
-    [78, 'lua/shared/counters/outcomes.lua', 7],
-    [90, 'lua/counters/increment.lua', 45],
-    [101, 'lua/shared/counters/add.lua', 55],
-    [105, 'lua/counters/increment.lua', 56],
-    [106, 'lua/shared/counters/add-plain.lua', 15],
-    [114, 'lua/shared/counters/add-plain.lua', 6],
-    [122, 'lua/shared/counters/add-plain.lua', 23],
-    [155, 'lua/counters/increment.lua', 57],
-    [162, 'lua/shared/idempotency.lua', 4],
-    [167, 'lua/shared/counters/add.lua', 47],
-    [174, 'lua/shared/counters/add.lua', 14],
-    [180, 'lua/shared/exact.lua', 1],
-    [190, 'lua/shared/counters/add.lua', 6],
-    [197, 'lua/shared/counters/add.lua', 21],
-    [222, 'lua/shared/idempotency.lua', 10],
-    [225, 'lua/counters/increment.lua', 64],
-    [256, 'lua/shared/idempotency.lua', 14],
-    [258, 'lua/shared/drop-over.lua', 4],
-    [280, 'lua/shared/idempotency.lua', 16],
-    [284, 'lua/counters/increment.lua', 95],
-    [285, 'lua/shared/idempotency.lua', 21],
-    [291, 'lua/counters/increment.lua', 96],
-    [294, 'lua/shared/counters/retention.lua', 33],
-    [299, 'lua/counters/increment.lua', 99],
-    [301, 'lua/shared/counters/save.lua', 1],
-    [302, 'lua/shared/exact.lua', 1],
-    [312, 'lua/shared/counters/save.lua', 2],
-    [331, 'lua/counters/increment.lua', 101],
-    [333, 'lua/shared/calls.lua', 41],
-    [335, 'lua/shared/calls.lua', 7],
-    [337, 'lua/shared/exact.lua', 1],
-    [347, 'lua/shared/calls.lua', 9],
-    [349, 'lua/shared/calls.lua', 43],
-    [350, 'lua/shared/calls.lua', 26],
-    [359, 'lua/shared/drop-over.lua', 4],
-    [381, 'lua/shared/calls.lua', 35],
-    [386, 'lua/shared/calls.lua', 44],
-    [389, 'lua/shared/counters/outcomes.lua', 3],
-    [392, 'lua/counters/increment.lua', 103],
+    [1, 'lua/counters/increment.lua', 10],
+    [12, 'lua/shared/counters/partition.lua', 13],
+    [26, 'lua/counters/increment.lua', 22],
+    [34, 'lua/shared/clock.lua', 3],
+    [38, 'lua/counters/increment.lua', 30],
+    [47, 'lua/shared/calls.lua', 15],
+    [57, 'lua/counters/increment.lua', 40],
+    [62, 'lua/shared/counters/outcomes.lua', 7],
+    [74, 'lua/counters/increment.lua', 45],
+    [77, 'lua/counters/increment.lua', 50],
+    [83, 'lua/shared/counters/add.lua', 56],
+    [86, 'lua/counters/increment.lua', 56],
+    [87, 'lua/shared/counters/add-plain.lua', 19],
+    [91, 'lua/shared/counters/add-plain.lua', 6],
+    [99, 'lua/shared/counters/add-plain.lua', 23],
+    [105, 'lua/shared/counters/add-plain.lua', 30],
+    [126, 'lua/shared/counters/add-plain.lua', 52],
+    [130, 'lua/counters/increment.lua', 57],
+    [137, 'lua/shared/idempotency.lua', 5],
+    [141, 'lua/shared/counters/add.lua', 48],
+    [147, 'lua/shared/counters/add.lua', 14],
+    [153, 'lua/shared/exact.lua', 4],
+    [160, 'lua/shared/counters/add.lua', 7],
+    [166, 'lua/shared/counters/add.lua', 24],
+    [183, 'lua/shared/counters/add.lua', 42],
+    [187, 'lua/shared/idempotency.lua', 10],
+    [190, 'lua/counters/increment.lua', 64],
+    [221, 'lua/shared/idempotency.lua', 15],
+    [222, 'lua/shared/drop-over.lua', 6],
+    [225, 'lua/shared/drop-over.lua', 10],
+    [237, 'lua/shared/drop-over.lua', 23],
+    [240, 'lua/shared/idempotency.lua', 16],
+    [244, 'lua/counters/increment.lua', 95],
+    [245, 'lua/shared/idempotency.lua', 22],
+    [250, 'lua/counters/increment.lua', 96],
+    [253, 'lua/shared/counters/retention.lua', 34],
+    [257, 'lua/counters/increment.lua', 99],
+    [259, 'lua/shared/counters/save.lua', 1],
+    [260, 'lua/shared/exact.lua', 4],
+    [267, 'lua/shared/counters/save.lua', 2],
+    [286, 'lua/counters/increment.lua', 101],
+    [288, 'lua/shared/calls.lua', 41],
+    [290, 'lua/shared/calls.lua', 8],
+    [291, 'lua/shared/exact.lua', 4],
+    [298, 'lua/shared/calls.lua', 9],
+    [300, 'lua/shared/calls.lua', 43],
+    [301, 'lua/shared/calls.lua', 28],
+    [307, 'lua/shared/drop-over.lua', 6],
+    [310, 'lua/shared/drop-over.lua', 10],
+    [322, 'lua/shared/drop-over.lua', 23],
+    [325, 'lua/shared/calls.lua', 35],
+    [330, 'lua/shared/calls.lua', 44],
+    [333, 'lua/shared/counters/outcomes.lua', 3],
+    [336, 'lua/counters/increment.lua', 103],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1304,43 +1164,33 @@ export type InspectShownAnswer =
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
   script: {
     name: 'counters/inspect-shown',
-    sha1: 'd845c93feacc6ec9bca9bd3b70dd3f7266fd55df',
+    sha1: '35c050ac53c7687116dead02e81a4db8b19f4cf1',
     reads: true,
     bytes: false,
-    source: `--[[
-A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
-have notes.
-
-@reads
-@returns seen  version:integer values:integer noted:integer
-@cost    O(1)
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
 local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or '1',
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
 end
 local state = open_board(board)
 if state.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. state.layout)
+return redis.error_reply('LAYOUT ' .. state.layout)
 end
-return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }
-`,
+return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }`,
   },
   parts: ['board', 'shown', 'noted'],
   lines: [
-    [1, 'lua/counters/inspect-shown.lua', 1],
-    [13, 'lua/shared/counters/board.lua', 11],
-    [23, 'lua/counters/inspect-shown.lua', 13],
+    [1, 'lua/counters/inspect-shown.lua', 9],
+    [4, 'lua/shared/counters/board.lua', 11],
+    [14, 'lua/counters/inspect-shown.lua', 13],
   ],
   encode() {
     return []
@@ -1375,92 +1225,79 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '2b1550adb9d55e7dfb205d9ac65e1c8ab2305663',
+    sha1: '5a164afc086208a735eb1e460ec57ab1b5191424',
     reads: true,
     bytes: false,
-    source: `--[[
-A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set
-aside to be sealed (\`rest\`), when the oldest of those came (0: there is none), and how many counters have any (\`dirty\`).
-
-@reads
-@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer dirty:integer
-@cost    O(counters of the sealed batch)
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 local count, count_aside, count_sealed =
-  redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
--- What is set aside is neither pending nor sealed.
+redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
 local dirty = count + count_aside + count_sealed
 if count_sealed > 0 then
--- How many counters of the sealed batch are pending again.
 local function count_again(pending, sealed)
-  local ids = redis.call('HKEYS', sealed)
-  if #ids == 0 then
-    return 0
-  end
-  local count = 0
-  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
-    count = count + (delta and 1 or 0)
-  end
-  return count
+local ids = redis.call('HKEYS', sealed)
+if #ids == 0 then
+return 0
 end
-  dirty = dirty - count_again(pending, sealed)
+local count = 0
+for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+count = count + (delta and 1 or 0)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return count
+end
+dirty = dirty - count_again(pending, sealed)
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 return {
-  'seen',
-  math.floor(clock_us() / 1000),
-  partition.epoch,
-  partition.seq,
-  partition.batch,
-  redis.call('HLEN', values),
-  count,
-  count_sealed,
-  partition.pending_ms,
-  partition.sealed_ms,
-  count_aside,
-  partition.rest_ms,
-  dirty,
-}
-`,
+'seen',
+math.floor(clock_us() / 1000),
+partition.epoch,
+partition.seq,
+partition.batch,
+redis.call('HLEN', values),
+count,
+count_sealed,
+partition.pending_ms,
+partition.sealed_ms,
+count_aside,
+partition.rest_ms,
+dirty,
+}`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   lines: [
-    [1, 'lua/counters/inspect.lua', 1],
-    [15, 'lua/shared/counters/partition.lua', 13],
-    [29, 'lua/counters/inspect.lua', 15],
-    [38, 'lua/shared/counters/again.lua', 1],
-    [50, 'lua/counters/inspect.lua', 24],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/counters/inspect.lua', 26],
+    [1, 'lua/counters/inspect.lua', 9],
+    [6, 'lua/shared/counters/partition.lua', 13],
+    [20, 'lua/counters/inspect.lua', 15],
+    [26, 'lua/counters/inspect.lua', 22],
+    [28, 'lua/shared/counters/again.lua', 2],
+    [39, 'lua/counters/inspect.lua', 24],
+    [41, 'lua/shared/clock.lua', 3],
+    [45, 'lua/counters/inspect.lua', 26],
   ],
   encode() {
     return []
@@ -1525,168 +1362,141 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '00b3be22130b4b5798b225a7c01bd1b41118cd85',
+    sha1: '82b65cefad3ea97cf062e23f6cea96c2812c00c5',
     reads: false,
     bytes: false,
-    source: `--[[
-Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL
-had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless \`anew\`. \`retry\`: the
-snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after
-that, and finds it before \`seq\` of this epoch, knows that SQL came back with an old copy. \`behind\`: SQL knows of
-batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
-that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
-
-@returns loaded  values:[value:text?]
-@returns retry   epoch:integer seq:integer
-@returns behind  epoch:integer seq:integer
-@cost    O(counters), and at most 1,000 evictions
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read
-local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
-local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: for ever
-local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
-local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local epoch = tonumber(ARGV[1])
+local seq = tonumber(ARGV[2])
+local retain_ms = tonumber(ARGV[3])
+local anew = ARGV[4] == '1'
+local counters, counters_at = ARGV, 5
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if (#counters - counters_at + 1) / 2 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local is_sealed = partition.batch ~= ''
--- What was acked is in SQL.
 local acked = is_sealed and partition.seq - 1 or partition.seq
 if epoch ~= partition.epoch or epoch == 0 then
-  return { 'retry', partition.epoch, acked }
+return { 'retry', partition.epoch, acked }
 end
 if seq > partition.seq then
-  return { 'behind', partition.epoch, partition.seq }
+return { 'behind', partition.epoch, partition.seq }
 end
 if seq < acked then
-  return { 'retry', partition.epoch, acked }
+return { 'retry', partition.epoch, acked }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Evicts what is due. Answers how many those are.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
+local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+if #due > 0 then
+redis.call('HDEL', values, unpack(due))
+redis.call('ZREM', clean, unpack(due))
 end
--- Whoever reads more than flushes evict would fill the server.
+return #due
+end
 evict_due(values, clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
--- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
-  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-  if type(added) == 'table' then
-    redis.call('HDEL', values, id)
-  end
+local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+if type(added) == 'table' then
+redis.call('HDEL', values, id)
 end
--- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
--- yet. Answers it, as text; false, and shows nothing, where it leaves 64 bits. \`due_ms\`: until when it stays if it is clean;
--- 0: for ever.
+end
 local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
-  local in_batch = redis.call('HGET', sealed, id)
-  local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
-  redis.call('HSET', values, id, stored)
-  for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
-    -- No want of memory: HSET has passed.
-    if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
-      redis.call('HDEL', values, id)
-      return false
-    end
-  end
-  if waiting or aside or in_batch then
-    return redis.call('HGET', values, id)
-  end
-  if due_ms > 0 then
-    keep_clean(values, clean, id, due_ms)
-  end
-  return stored
+local in_batch = redis.call('HGET', sealed, id)
+local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
+redis.call('HSET', values, id, stored)
+for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
+if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
+redis.call('HDEL', values, id)
+return false
+end
+end
+if waiting or aside or in_batch then
+return redis.call('HGET', values, id)
+end
+if due_ms > 0 then
+keep_clean(values, clean, id, due_ms)
+end
+return stored
 end
 local now = {}
 for at = counters_at, #counters, 2 do
-  local id = counters[at]
-  local known = not anew and redis.call('HGET', values, id)
-  now[#now + 1] = known
-    or take_in(
-      values,
-      pending,
-      rest,
-      sealed,
-      clean,
-      id,
-      counters[at + 1],
-      is_sealed and seq < partition.seq,
-      due_ms
-    )
+local id = counters[at]
+local known = not anew and redis.call('HGET', values, id)
+now[#now + 1] = known
+or take_in(
+values,
+pending,
+rest,
+sealed,
+clean,
+id,
+counters[at + 1],
+is_sealed and seq < partition.seq,
+due_ms
+)
 end
--- A partition without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(partition, values, clean, retain_ms)
-  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-    redis.call('PEXPIRE', values, exact(retain_ms))
-    redis.call('PEXPIRE', clean, exact(retain_ms))
-  end
+if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
+redis.call('PEXPIRE', values, exact(retain_ms))
+redis.call('PEXPIRE', clean, exact(retain_ms))
+end
 end
 let_vanish(partition, values, clean, retain_ms)
-return { 'loaded', now }
-`,
+return { 'loaded', now }`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
-    [1, 'lua/counters/load.lua', 1],
-    [26, 'lua/shared/counters/partition.lua', 13],
-    [40, 'lua/counters/load.lua', 26],
-    [59, 'lua/shared/clock.lua', 1],
-    [65, 'lua/counters/load.lua', 45],
-    [66, 'lua/shared/exact.lua', 1],
-    [76, 'lua/shared/counters/retention.lua', 15],
-    [85, 'lua/counters/load.lua', 46],
-    [88, 'lua/shared/counters/retention.lua', 7],
-    [95, 'lua/shared/counters/take-in.lua', 1],
-    [117, 'lua/counters/load.lua', 49],
-    [134, 'lua/shared/counters/retention.lua', 25],
-    [141, 'lua/counters/load.lua', 66],
+    [1, 'lua/counters/load.lua', 14],
+    [12, 'lua/shared/counters/partition.lua', 13],
+    [26, 'lua/counters/load.lua', 26],
+    [34, 'lua/counters/load.lua', 35],
+    [44, 'lua/shared/clock.lua', 3],
+    [48, 'lua/counters/load.lua', 45],
+    [49, 'lua/shared/exact.lua', 4],
+    [56, 'lua/shared/counters/retention.lua', 16],
+    [64, 'lua/counters/load.lua', 47],
+    [66, 'lua/shared/counters/retention.lua', 8],
+    [72, 'lua/shared/counters/take-in.lua', 4],
+    [77, 'lua/shared/counters/take-in.lua', 10],
+    [90, 'lua/counters/load.lua', 49],
+    [107, 'lua/shared/counters/retention.lua', 26],
+    [113, 'lua/counters/load.lua', 66],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1752,126 +1562,108 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'counters/note',
-    sha1: '0c98cf2af07b861f381c3efc6164a313159d32c6',
+    sha1: 'b21bf77c5755bd302a0f462b9be0cb5879dffc47',
     reads: false,
     bytes: false,
-    source: `--[[
-Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is
-shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent
-once: it may be lost, too.
-
-@returns noted  values:[value:text?]
-@cost    O(counters)
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
-local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
-
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+local counters, counters_at = ARGV, 1
 local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or '1',
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
 end
 local state = open_board(board)
 if state.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. state.layout)
+return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if (#counters - counters_at + 1) / 2 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 if state.turn == 0 then
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  state.turn = clock_us()
+state.turn = clock_us()
 local function save_board(board, state)
-  redis.call(
-    'HSET',
-    board,
-    'layout',
-    state.layout,
-    'turn',
-    exact(state.turn),
-    'version',
-    exact(state.version),
-    'showing',
-    exact(state.showing),
-    'newest',
-    exact(state.newest)
-  )
+redis.call(
+'HSET',
+board,
+'layout',
+state.layout,
+'turn',
+exact(state.turn),
+'version',
+exact(state.version),
+'showing',
+exact(state.showing),
+'newest',
+exact(state.newest)
+)
 end
-  save_board(board, state)
+save_board(board, state)
 end
 if redis.call('EXISTS', noted) == 0 then
-  redis.call('PERSIST', board)
-  redis.call('PERSIST', shown)
-  redis.call('PERSIST', idle)
-  redis.call('PERSIST', ahead)
+redis.call('PERSIST', board)
+redis.call('PERSIST', shown)
+redis.call('PERSIST', idle)
+redis.call('PERSIST', ahead)
 end
--- The exact text of a value.
 local function text_of(values, id, value)
-  if value > 9007199254740991 or value < -9007199254740991 then
-    return redis.call('HGET', values, id)
-  end
-  return exact(value)
+if value > 9007199254740991 or value < -9007199254740991 then
+return redis.call('HGET', values, id)
 end
--- Notes what happened in SQL: \`noted\` has it until it is known that what is shown has it from SQL, 0 included. Answers what
--- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
+return exact(value)
+end
 local function note(shown, noted, idle, id, by)
-  redis.pcall('HINCRBY', noted, id, by)
-  redis.call('ZREM', idle, id)
-  if redis.call('HEXISTS', shown, id) == 0 then
-    return nil
-  end
-  local value = redis.pcall('HINCRBY', shown, id, by)
-  if type(value) == 'table' then
-    redis.call('HDEL', shown, id)
-    return nil
-  end
-  return text_of(shown, id, value)
+redis.pcall('HINCRBY', noted, id, by)
+redis.call('ZREM', idle, id)
+if redis.call('HEXISTS', shown, id) == 0 then
+return nil
+end
+local value = redis.pcall('HINCRBY', shown, id, by)
+if type(value) == 'table' then
+redis.call('HDEL', shown, id)
+return nil
+end
+return text_of(shown, id, value)
 end
 local values = {}
 for at = counters_at, #counters, 2 do
-  values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
+values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
 end
-return { 'noted', values }
-`,
+return { 'noted', values }`,
   },
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
-    [1, 'lua/counters/note.lua', 1],
-    [16, 'lua/shared/counters/board.lua', 11],
-    [26, 'lua/counters/note.lua', 16],
-    [33, 'lua/shared/exact.lua', 1],
-    [43, 'lua/counters/note.lua', 23],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/counters/note.lua', 24],
-    [51, 'lua/shared/counters/save-board.lua', 1],
-    [67, 'lua/counters/note.lua', 25],
-    [75, 'lua/shared/counters/add.lua', 6],
-    [82, 'lua/shared/counters/note.lua', 1],
-    [97, 'lua/counters/note.lua', 33],
+    [1, 'lua/counters/note.lua', 9],
+    [7, 'lua/shared/counters/board.lua', 11],
+    [17, 'lua/counters/note.lua', 16],
+    [24, 'lua/shared/exact.lua', 4],
+    [31, 'lua/counters/note.lua', 23],
+    [32, 'lua/shared/clock.lua', 3],
+    [36, 'lua/counters/note.lua', 24],
+    [37, 'lua/shared/counters/save-board.lua', 1],
+    [53, 'lua/counters/note.lua', 25],
+    [61, 'lua/shared/counters/add.lua', 7],
+    [67, 'lua/shared/counters/note.lua', 3],
+    [80, 'lua/counters/note.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1936,131 +1728,104 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: '933c525161798e5f10024fa35f1ca786959b7619',
+    sha1: '793df0a7a9d8cea45af4d7dff6c33536d8202fcb',
     reads: false,
     bytes: false,
-    source: `--[[
-Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
-is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them,
-whatever is noted and settled meanwhile; what the server keeps in one piece (\`hash-max-listpack-entries\`) is one page. Also
-evicts values that are due. \`ahead\` where values are shown that were read at a later version, of which \`newest\` is the last: SQL that
-is asked after this and has not come so far has come back with an old copy. \`elsewhere\`: what is shown comes from another place in SQL.
-Safe to repeat.
-
-@returns noted  turn:integer version:integer cursor:text counters:[id:text sum:text]
-@returns ahead  newest:integer turn:integer version:integer cursor:text counters:[id:text sum:text]
-@returns elsewhere place:text
-@cost    O(limit), and at most 1,000 evictions
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
-local cursor = ARGV[2] -- text: of the page before; 0: the first
-local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
-
--- What tells this process of Redis from others; empty where that cannot be asked.
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local limit = tonumber(ARGV[1])
+local cursor = ARGV[2]
+local place = ARGV[3]
 local process_read
-
 local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or '1',
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
 end
 local state = open_board(board)
 if state.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. state.layout)
+return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if limit < 1 or limit > 1000 then
-  return redis.error_reply('INVALID limit: must be 1 to 1000')
+return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
--- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
 local function other_place(board, place)
-  local known = redis.call('HGET', board, 'place')
-  return known and place ~= '' and known ~= place and known or nil
+local known = redis.call('HGET', board, 'place')
+return known and place ~= '' and known ~= place and known or nil
 end
 local other = other_place(board, place)
 if other then
-  return { 'elsewhere', other }
+return { 'elsewhere', other }
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Evicts what is due. Answers how many those are.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
+local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+if #due > 0 then
+redis.call('HDEL', values, unpack(due))
+redis.call('ZREM', clean, unpack(due))
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return #due
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
 local function scanning_process()
-  if not process_read then
-    local info = redis.pcall('INFO', 'server')
-    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
-  end
-  return process_read
+if not process_read then
+local info = redis.pcall('INFO', 'server')
+process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
 end
--- Nil for what is no place, false for one of another process.
+return process_read
+end
 local function cursor_of(place)
-  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
-  if not cursor or #cursor > 20 then
-    return nil
-  end
-  return (process == '' or process == scanning_process()) and cursor
+local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
+if not cursor or #cursor > 20 then
+return nil
 end
--- Behind a restart or a failover it begins anew.
+return (process == '' or process == scanning_process()) and cursor
+end
 local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
--- '0' is the end, as it is the beginning.
 local function place_of(cursor)
-  local process = cursor ~= '0' and scanning_process() or ''
-  return process == '' and cursor or cursor .. '.' .. process
+local process = cursor ~= '0' and scanning_process() or ''
+return process == '' and cursor or cursor .. '.' .. process
 end
 local next_cursor = place_of(page[1])
 if state.newest > 0 then
-  return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
+return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
 end
-return { 'noted', state.turn, state.version, next_cursor, page[2] }
-`,
+return { 'noted', state.turn, state.version, next_cursor, page[2] }`,
   },
   parts: ['board', 'shown', 'noted', 'idle'],
   lines: [
-    [1, 'lua/counters/noted.lua', 1],
-    [22, 'lua/shared/scan-place.lua', 5],
-    [25, 'lua/shared/counters/board.lua', 11],
-    [35, 'lua/counters/noted.lua', 22],
-    [42, 'lua/shared/counters/place.lua', 1],
-    [47, 'lua/counters/noted.lua', 29],
-    [51, 'lua/shared/exact.lua', 1],
-    [61, 'lua/shared/counters/retention.lua', 15],
-    [70, 'lua/shared/clock.lua', 1],
-    [76, 'lua/counters/noted.lua', 33],
-    [77, 'lua/shared/scan-place.lua', 7],
-    [84, 'lua/shared/scan-place.lua', 15],
-    [92, 'lua/counters/noted.lua', 34],
-    [94, 'lua/shared/scan-place.lua', 24],
-    [99, 'lua/counters/noted.lua', 36],
+    [1, 'lua/counters/noted.lua', 14],
+    [8, 'lua/shared/scan-place.lua', 6],
+    [9, 'lua/shared/counters/board.lua', 11],
+    [19, 'lua/counters/noted.lua', 22],
+    [26, 'lua/shared/counters/place.lua', 2],
+    [30, 'lua/counters/noted.lua', 29],
+    [34, 'lua/shared/exact.lua', 4],
+    [41, 'lua/shared/counters/retention.lua', 16],
+    [49, 'lua/shared/clock.lua', 3],
+    [53, 'lua/counters/noted.lua', 33],
+    [54, 'lua/shared/scan-place.lua', 7],
+    [61, 'lua/shared/scan-place.lua', 16],
+    [68, 'lua/counters/noted.lua', 35],
+    [69, 'lua/shared/scan-place.lua', 25],
+    [73, 'lua/counters/noted.lua', 36],
   ],
   encode(args) {
     return [
@@ -2129,162 +1894,142 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: 'd02813b5103a336d8ddb8b72bb2f9346201df4c6',
+    sha1: '5be50ae5e181f355c9bb9afea6e1931a304d098a',
     reads: false,
     bytes: false,
-    source: `--[[
-Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who
-flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that
-comes later, so who flushes comes to an end. Also evicts values that are due.
-
-@returns sealed   now_ms:integer epoch:integer seq:integer batch:text sealed_ms:integer more:flag counters:[id:text delta:text]
-@returns nothing
-@returns unknown
-@cost    O(counters of the batch), and at most 1,000 evictions
-]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
-local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
-
+    source: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local batch = ARGV[1]
+local limit = tonumber(ARGV[2])
 local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or '1',
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
 end
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
+return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if limit < 1 or limit > 1000 then
-  return redis.error_reply('INVALID limit: must be 1 to 1000')
+return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Evicts what is due. Answers how many those are.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
+local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+if #due > 0 then
+redis.call('HDEL', values, unpack(due))
+redis.call('ZREM', clean, unpack(due))
+end
+return #due
 end
 evict_due(values, clean, now_ms)
 if partition.batch == '' then
-  local waiting = redis.call('HLEN', rest)
-  local is_begun = waiting > 0
-  if not is_begun then
-    waiting = redis.call('HLEN', pending)
-  end
-  if waiting == 0 then
-    return { 'nothing' }
-  end
-  if partition.epoch == 0 then
-    return { 'unknown' }
-  end
-  if not is_begun then
-    partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
-  end
-  partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
-  if waiting <= limit then
-    partition.rest_ms = 0
-  end
-  -- First what a server without memory may refuse.
+local waiting = redis.call('HLEN', rest)
+local is_begun = waiting > 0
+if not is_begun then
+waiting = redis.call('HLEN', pending)
+end
+if waiting == 0 then
+return { 'nothing' }
+end
+if partition.epoch == 0 then
+return { 'unknown' }
+end
+if not is_begun then
+partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
+end
+partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
+if waiting <= limit then
+partition.rest_ms = 0
+end
 local function save_partition(meta, partition)
-  redis.call(
-    'HSET',
-    meta,
-    'layout',
-    partition.layout,
-    'epoch',
-    exact(partition.epoch),
-    'seq',
-    exact(partition.seq),
-    'batch',
-    partition.batch,
-    'pending_ms',
-    exact(partition.pending_ms),
-    'rest_ms',
-    exact(partition.rest_ms),
-    'sealed_ms',
-    exact(partition.sealed_ms)
-  )
+redis.call(
+'HSET',
+meta,
+'layout',
+partition.layout,
+'epoch',
+exact(partition.epoch),
+'seq',
+exact(partition.seq),
+'batch',
+partition.batch,
+'pending_ms',
+exact(partition.pending_ms),
+'rest_ms',
+exact(partition.rest_ms),
+'sealed_ms',
+exact(partition.sealed_ms)
+)
 end
-  save_partition(meta, partition)
-  if not is_begun then
-    redis.call('RENAME', pending, rest)
-  end
--- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
+save_partition(meta, partition)
+if not is_begun then
+redis.call('RENAME', pending, rest)
+end
 local function fill_batch(rest, sealed, limit)
-  if redis.call('HLEN', rest) <= limit then
-    redis.call('RENAME', rest, sealed)
-    return
-  end
-  local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
-  local ids = {}
-  for at = 1, #some, 2 do
-    ids[#ids + 1] = some[at]
-  end
-  redis.call('HSET', sealed, unpack(some))
-  redis.call('HDEL', rest, unpack(ids))
+if redis.call('HLEN', rest) <= limit then
+redis.call('RENAME', rest, sealed)
+return
 end
-  fill_batch(rest, sealed, limit)
+local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
+local ids = {}
+for at = 1, #some, 2 do
+ids[#ids + 1] = some[at]
+end
+redis.call('HSET', sealed, unpack(some))
+redis.call('HDEL', rest, unpack(ids))
+end
+fill_batch(rest, sealed, limit)
 end
 return {
-  'sealed',
-  now_ms,
-  partition.epoch,
-  partition.seq,
-  partition.batch,
-  partition.sealed_ms,
-  math.min(1, redis.call('EXISTS', rest, pending)),
-  redis.call('HGETALL', sealed),
-}
-`,
+'sealed',
+now_ms,
+partition.epoch,
+partition.seq,
+partition.batch,
+partition.sealed_ms,
+math.min(1, redis.call('EXISTS', rest, pending)),
+redis.call('HGETALL', sealed),
+}`,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
-    [1, 'lua/counters/seal.lua', 1],
-    [20, 'lua/shared/counters/partition.lua', 13],
-    [34, 'lua/counters/seal.lua', 20],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/counters/seal.lua', 27],
-    [48, 'lua/shared/exact.lua', 1],
-    [58, 'lua/shared/counters/retention.lua', 15],
-    [67, 'lua/counters/seal.lua', 28],
-    [88, 'lua/shared/counters/save.lua', 1],
-    [108, 'lua/counters/seal.lua', 49],
-    [112, 'lua/shared/counters/fill-batch.lua', 1],
-    [126, 'lua/counters/seal.lua', 53],
+    [1, 'lua/counters/seal.lua', 11],
+    [9, 'lua/shared/counters/partition.lua', 13],
+    [23, 'lua/counters/seal.lua', 20],
+    [30, 'lua/shared/clock.lua', 3],
+    [34, 'lua/counters/seal.lua', 27],
+    [35, 'lua/shared/exact.lua', 4],
+    [42, 'lua/shared/counters/retention.lua', 16],
+    [50, 'lua/counters/seal.lua', 28],
+    [70, 'lua/shared/counters/save.lua', 1],
+    [90, 'lua/counters/seal.lua', 49],
+    [94, 'lua/shared/counters/fill-batch.lua', 2],
+    [107, 'lua/counters/seal.lua', 53],
   ],
   encode(args) {
     return [
@@ -2351,193 +2096,168 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
   script: {
     name: 'counters/show-absent',
-    sha1: 'e067976e79f323a7628a4b03633ea00b7ca0d99c',
+    sha1: '7fd66cce01cb55077e3abe1f3effebbb3b223f1f',
     reads: false,
     bytes: false,
-    source: `--[[
-Shows counters that are not here, as SQL had them at a version of it; \`taken\` is what was noted of each before it was read.
-What is noted stays so, and the next round reads them again. \`retry\`: SQL was read too early, for a later version is shown.
-Answers what is shown of each. Also evicts values that are due. \`elsewhere\`: what is shown comes from another place in SQL. Safe to repeat.
-
-@returns shown  values:[value:text]
-@returns retry  version:integer
-@returns elsewhere place:text
-@cost    O(counters), and at most 1,000 evictions
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
-local version = tonumber(ARGV[1]) -- integer: of SQL
-local turn = tonumber(ARGV[2]) -- integer: of the notes
-local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
-local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
-local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
-
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+local version = tonumber(ARGV[1])
+local turn = tonumber(ARGV[2])
+local retain_ms = tonumber(ARGV[3])
+local place = ARGV[4]
+local counters, counters_at = ARGV, 5
 local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or '1',
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
 end
 local state = open_board(board)
 if state.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. state.layout)
+return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if (#counters - counters_at + 1) / 3 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
--- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
 local function other_place(board, place)
-  local known = redis.call('HGET', board, 'place')
-  return known and place ~= '' and known ~= place and known or nil
+local known = redis.call('HGET', board, 'place')
+return known and place ~= '' and known ~= place and known or nil
 end
 local other = other_place(board, place)
 if other then
-  return { 'elsewhere', other }
+return { 'elsewhere', other }
 end
 if version < state.version or version < state.showing then
-  return { 'retry', math.max(state.version, state.showing) }
+return { 'retry', math.max(state.version, state.showing) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Evicts what is due. Answers how many those are.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
+local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+if #due > 0 then
+redis.call('HDEL', values, unpack(due))
+redis.call('ZREM', clean, unpack(due))
 end
--- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
+return #due
+end
 evict_due(shown, idle, math.floor(now_us / 1000))
 local knows = turn == state.turn
 if state.turn == 0 then
-  state.turn = now_us
+state.turn = now_us
 end
 if version > state.version then
-  state.newest = math.max(state.newest, version)
+state.newest = math.max(state.newest, version)
 end
 local function save_board(board, state)
-  redis.call(
-    'HSET',
-    board,
-    'layout',
-    state.layout,
-    'turn',
-    exact(state.turn),
-    'version',
-    exact(state.version),
-    'showing',
-    exact(state.showing),
-    'newest',
-    exact(state.newest)
-  )
+redis.call(
+'HSET',
+board,
+'layout',
+state.layout,
+'turn',
+exact(state.turn),
+'version',
+exact(state.version),
+'showing',
+exact(state.showing),
+'newest',
+exact(state.newest)
+)
 end
--- First what a server without memory may refuse.
 save_board(board, state)
 if place ~= '' then
-  redis.call('HSET', board, 'place', place)
+redis.call('HSET', board, 'place', place)
 end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
--- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
-  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-  if type(added) == 'table' then
-    redis.call('HDEL', values, id)
-  end
+local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+if type(added) == 'table' then
+redis.call('HDEL', values, id)
+end
 end
 local function opposite(delta)
-  if delta == '0' then
-    return delta
-  end
-  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+if delta == '0' then
+return delta
 end
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
 local function put(shown, noted, idle, id, stored, known, due_ms)
-  local waiting = redis.call('HGET', noted, id)
-  redis.call('HSET', shown, id, stored)
-  if not waiting then
-    if due_ms > 0 then
-      keep_clean(shown, idle, id, due_ms)
-    end
-    return stored
-  end
-  if not known then
-    return stored
-  end
-  redis.pcall('HINCRBY', shown, id, waiting)
-  redis.pcall('HINCRBY', shown, id, opposite(known))
-  return redis.call('HGET', shown, id)
+local waiting = redis.call('HGET', noted, id)
+redis.call('HSET', shown, id, stored)
+if not waiting then
+if due_ms > 0 then
+keep_clean(shown, idle, id, due_ms)
+end
+return stored
+end
+if not known then
+return stored
+end
+redis.pcall('HINCRBY', shown, id, waiting)
+redis.pcall('HINCRBY', shown, id, opposite(known))
+return redis.call('HGET', shown, id)
 end
 local values = {}
 for at = counters_at, #counters, 3 do
-  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
-  local known = redis.call('HGET', shown, id)
-  if not known then
-    known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
-    if version > state.version then
-      redis.call('HSET', ahead, id, exact(version))
-    end
-  end
-  values[#values + 1] = known
+local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+local known = redis.call('HGET', shown, id)
+if not known then
+known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
+if version > state.version then
+redis.call('HSET', ahead, id, exact(version))
 end
--- A partition of which all is settled vanishes by itself, when the last of its values is due.
+end
+values[#values + 1] = known
+end
 local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
-    local ms = exact(retain_ms)
-    redis.call('PEXPIRE', shown, ms)
-    redis.call('PEXPIRE', idle, ms)
-    redis.call('PEXPIRE', ahead, ms)
-    redis.call('PEXPIRE', board, ms)
-  end
+if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+local ms = exact(retain_ms)
+redis.call('PEXPIRE', shown, ms)
+redis.call('PEXPIRE', idle, ms)
+redis.call('PEXPIRE', ahead, ms)
+redis.call('PEXPIRE', board, ms)
+end
 end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-return { 'shown', values }
-`,
+return { 'shown', values }`,
   },
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
-    [1, 'lua/counters/show-absent.lua', 1],
-    [22, 'lua/shared/counters/board.lua', 11],
-    [32, 'lua/counters/show-absent.lua', 22],
-    [39, 'lua/shared/counters/place.lua', 1],
-    [44, 'lua/counters/show-absent.lua', 29],
-    [51, 'lua/shared/clock.lua', 1],
-    [57, 'lua/counters/show-absent.lua', 36],
-    [58, 'lua/shared/exact.lua', 1],
-    [68, 'lua/shared/counters/retention.lua', 15],
-    [77, 'lua/counters/show-absent.lua', 37],
-    [86, 'lua/shared/counters/save-board.lua', 1],
-    [102, 'lua/counters/show-absent.lua', 46],
-    [108, 'lua/shared/counters/retention.lua', 7],
-    [115, 'lua/shared/counters/add.lua', 14],
-    [121, 'lua/shared/counters/put.lua', 1],
-    [139, 'lua/counters/show-absent.lua', 52],
-    [151, 'lua/shared/counters/save-board.lua', 18],
-    [161, 'lua/counters/show-absent.lua', 64],
+    [1, 'lua/counters/show-absent.lua', 11],
+    [11, 'lua/shared/counters/board.lua', 11],
+    [21, 'lua/counters/show-absent.lua', 22],
+    [28, 'lua/shared/counters/place.lua', 2],
+    [32, 'lua/counters/show-absent.lua', 29],
+    [39, 'lua/shared/clock.lua', 3],
+    [43, 'lua/counters/show-absent.lua', 36],
+    [44, 'lua/shared/exact.lua', 4],
+    [51, 'lua/shared/counters/retention.lua', 16],
+    [59, 'lua/counters/show-absent.lua', 38],
+    [67, 'lua/shared/counters/save-board.lua', 1],
+    [83, 'lua/counters/show-absent.lua', 47],
+    [88, 'lua/shared/counters/retention.lua', 8],
+    [94, 'lua/shared/counters/add.lua', 14],
+    [100, 'lua/shared/counters/put.lua', 3],
+    [116, 'lua/counters/show-absent.lua', 52],
+    [128, 'lua/shared/counters/save-board.lua', 19],
+    [137, 'lua/counters/show-absent.lua', 64],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -2608,198 +2328,171 @@ export type ShowAnswer =
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: {
     name: 'counters/show',
-    sha1: '26671d319361860b3b15db954677b79726aed39a',
+    sha1: '41d0ab9cc63b1676959516429aed469e858982c0',
     reads: false,
     bytes: false,
-    source: `--[[
-Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (\`taken\`; '': none
-were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
-what changed in it alone: \`gap\` where \`since\`, the version that this one follows, is not the one that is shown; \`stale\` where this one or
-a later one has. With \`seen\`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for
-who knows that the version between is lost, or that the database came back with an old copy.
-\`turn\` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
-shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not
-any more. Safe to repeat.
-
-@returns shown  turn:integer
-@returns gap    version:integer
-@returns stale  version:integer
-@cost    O(counters), the memory is freed in the background
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
-local version = tonumber(ARGV[1]) -- integer: of SQL
-local since = tonumber(ARGV[2]) -- integer: the version before it
-local turn = tonumber(ARGV[3]) -- integer: of the notes, or of the page before
-local seen = tonumber(ARGV[4]) -- integer: the version that is left although one is missing; -1: none
-local last = ARGV[5] == '1' -- flag: whether this is the last page
-local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
-local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
-
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+local version = tonumber(ARGV[1])
+local since = tonumber(ARGV[2])
+local turn = tonumber(ARGV[3])
+local seen = tonumber(ARGV[4])
+local last = ARGV[5] == '1'
+local retain_ms = tonumber(ARGV[6])
+local counters, counters_at = ARGV, 7
 local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or '1',
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
 end
 local state = open_board(board)
 if state.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. state.layout)
+return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if (#counters - counters_at + 1) / 3 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 if state.version == seen then
-  redis.call('UNLINK', shown, idle, ahead)
-  state.version, state.newest = since, 0
+redis.call('UNLINK', shown, idle, ahead)
+state.version, state.newest = since, 0
 elseif version <= state.version then
-  return { 'stale', state.version }
+return { 'stale', state.version }
 elseif since ~= state.version then
-  if redis.call('EXISTS', shown) == 1 then
-    return { 'gap', state.version }
-  end
-  state.version = since
+if redis.call('EXISTS', shown) == 1 then
+return { 'gap', state.version }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+state.version = since
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 if state.turn == 0 then
-  state.turn = now_us
+state.turn = now_us
 end
 local settles, settled = turn == state.turn, false
 state.showing = not last and version or 0
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function save_board(board, state)
-  redis.call(
-    'HSET',
-    board,
-    'layout',
-    state.layout,
-    'turn',
-    exact(state.turn),
-    'version',
-    exact(state.version),
-    'showing',
-    exact(state.showing),
-    'newest',
-    exact(state.newest)
-  )
+redis.call(
+'HSET',
+board,
+'layout',
+state.layout,
+'turn',
+exact(state.turn),
+'version',
+exact(state.version),
+'showing',
+exact(state.showing),
+'newest',
+exact(state.newest)
+)
 end
--- First what a server without memory may refuse.
 save_board(board, state)
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local function opposite(delta)
-  if delta == '0' then
-    return delta
-  end
-  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+if delta == '0' then
+return delta
 end
--- A server without memory that refuses the entry has no room for the value either.
+return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
 local function keep_clean(values, clean, id, until_ms)
-  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-  if type(added) == 'table' then
-    redis.call('HDEL', values, id)
-  end
+local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+if type(added) == 'table' then
+redis.call('HDEL', values, id)
 end
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+end
 local function put(shown, noted, idle, id, stored, known, due_ms)
-  local waiting = redis.call('HGET', noted, id)
-  redis.call('HSET', shown, id, stored)
-  if not waiting then
-    if due_ms > 0 then
-      keep_clean(shown, idle, id, due_ms)
-    end
-    return stored
-  end
-  if not known then
-    return stored
-  end
-  redis.pcall('HINCRBY', shown, id, waiting)
-  redis.pcall('HINCRBY', shown, id, opposite(known))
-  return redis.call('HGET', shown, id)
+local waiting = redis.call('HGET', noted, id)
+redis.call('HSET', shown, id, stored)
+if not waiting then
+if due_ms > 0 then
+keep_clean(shown, idle, id, due_ms)
+end
+return stored
+end
+if not known then
+return stored
+end
+redis.pcall('HINCRBY', shown, id, waiting)
+redis.pcall('HINCRBY', shown, id, opposite(known))
+return redis.call('HGET', shown, id)
 end
 for at = counters_at, #counters, 3 do
-  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
-  local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
-  -- A value that was read later may have these notes on top of SQL, which has them, too: the next round puts it right.
-  if own < version then
-    if settles and taken ~= '' then
-      settled = true
-      local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
-      if left == 0 then
-        redis.call('HDEL', noted, id)
-      end
-    end
-    if value == '' then
-      redis.call('HDEL', shown, id)
-      redis.call('ZREM', idle, id)
-    elseif redis.call('HEXISTS', shown, id) == 1 then
-      put(shown, noted, idle, id, value, '0', due_ms)
-    end
-  end
+local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
+if own < version then
+if settles and taken ~= '' then
+settled = true
+local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
+if left == 0 then
+redis.call('HDEL', noted, id)
+end
+end
+if value == '' then
+redis.call('HDEL', shown, id)
+redis.call('ZREM', idle, id)
+elseif redis.call('HEXISTS', shown, id) == 1 then
+put(shown, noted, idle, id, value, '0', due_ms)
+end
+end
 end
 if last then
-  state.version = version
-  if state.newest <= version then
-    redis.call('UNLINK', ahead)
-    state.newest = 0
-  end
+state.version = version
+if state.newest <= version then
+redis.call('UNLINK', ahead)
+state.newest = 0
+end
 end
 if settled then
-  state.turn = state.turn + 1
+state.turn = state.turn + 1
 end
 save_board(board, state)
--- A partition of which all is settled vanishes by itself, when the last of its values is due.
 local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
-    local ms = exact(retain_ms)
-    redis.call('PEXPIRE', shown, ms)
-    redis.call('PEXPIRE', idle, ms)
-    redis.call('PEXPIRE', ahead, ms)
-    redis.call('PEXPIRE', board, ms)
-  end
+if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+local ms = exact(retain_ms)
+redis.call('PEXPIRE', shown, ms)
+redis.call('PEXPIRE', idle, ms)
+redis.call('PEXPIRE', ahead, ms)
+redis.call('PEXPIRE', board, ms)
+end
 end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-return { 'shown', state.turn }
-`,
+return { 'shown', state.turn }`,
   },
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
-    [1, 'lua/counters/show.lua', 1],
-    [29, 'lua/shared/counters/board.lua', 11],
-    [39, 'lua/counters/show.lua', 29],
-    [57, 'lua/shared/clock.lua', 1],
-    [63, 'lua/counters/show.lua', 47],
-    [69, 'lua/shared/exact.lua', 1],
-    [79, 'lua/shared/counters/save-board.lua', 1],
-    [95, 'lua/counters/show.lua', 53],
-    [98, 'lua/shared/counters/add.lua', 14],
-    [104, 'lua/shared/counters/retention.lua', 7],
-    [111, 'lua/shared/counters/put.lua', 1],
-    [129, 'lua/counters/show.lua', 56],
-    [160, 'lua/shared/counters/save-board.lua', 18],
-    [170, 'lua/counters/show.lua', 87],
+    [1, 'lua/counters/show.lua', 16],
+    [13, 'lua/shared/counters/board.lua', 11],
+    [23, 'lua/counters/show.lua', 29],
+    [41, 'lua/shared/clock.lua', 3],
+    [45, 'lua/counters/show.lua', 47],
+    [51, 'lua/shared/exact.lua', 4],
+    [58, 'lua/shared/counters/save-board.lua', 1],
+    [74, 'lua/counters/show.lua', 54],
+    [76, 'lua/shared/counters/add.lua', 14],
+    [82, 'lua/shared/counters/retention.lua', 8],
+    [88, 'lua/shared/counters/put.lua', 3],
+    [104, 'lua/counters/show.lua', 56],
+    [107, 'lua/counters/show.lua', 60],
+    [134, 'lua/shared/counters/save-board.lua', 19],
+    [143, 'lua/counters/show.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -2875,52 +2568,43 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
 export const shown: Operation<ShownArguments, ShownAnswer> = {
   script: {
     name: 'counters/shown',
-    sha1: 'cf1b6b3f1258dd28d9bc88240ce493950a947ff5',
+    sha1: 'e805030219c2c99696146bd4122d317a21a3272d',
     reads: true,
     bytes: false,
-    source: `--[[
-Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
-
-@reads
-@returns told  turn:integer values:[value:text?] noted:[sum:text?]
-@cost    O(counters)
-]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
-
+    source: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local ids, ids_at = ARGV, 1
 local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or '1',
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
 end
 local state = open_board(board)
 if state.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. state.layout)
+return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if #ids - ids_at >= 1000 then
-  return redis.error_reply('INVALID ids: must be at most 1000 a call')
+return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 local values = redis.call('HMGET', shown, unpack(ids))
 for at = 1, #values do
-  if not values[at] then
-    return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
-  end
+if not values[at] then
+return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
 end
-return { 'told', state.turn, values, {} }
-`,
+end
+return { 'told', state.turn, values, {} }`,
   },
   parts: ['board', 'shown', 'noted'],
   lines: [
-    [1, 'lua/counters/shown.lua', 1],
-    [13, 'lua/shared/counters/board.lua', 11],
-    [23, 'lua/counters/shown.lua', 13],
+    [1, 'lua/counters/shown.lua', 8],
+    [5, 'lua/shared/counters/board.lua', 11],
+    [15, 'lua/counters/shown.lua', 13],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

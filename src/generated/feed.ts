@@ -38,669 +38,590 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '537b5c3da0c47cd6f9a4f288af3358c3b903e363',
+    sha1: '82cfbb4e7015a0a15e748ea571b3d0819a146cc6',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes messages of a live claim: they are done. Without ids all of the claim.
-A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any
-more), unclaimed, held (by another claim).
-
-@returns acked  count:integer refused:[id:integer reason:text]
-@returns lost
-@cost    O(messages x log n), and as much for twice as many that are written anew
-]]
-local meta = KEYS[1] -- hash: the feed's state
--- KEYS[2] log: stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
--- KEYS[4] bodies: hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
--- KEYS[7] returned: sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
--- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
-local parked = KEYS[10] -- hash: id -> delayed message, later its position
--- KEYS[11] subscribers: sorted set: subscriber -> position
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
-local token = ARGV[3] -- text: token of the claim
-local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[8]
+local parked = KEYS[10]
+local caller = ARGV[1]
+local call = ARGV[2]
+local token = ARGV[3]
+local ids, ids_at = ARGV, 4
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local refused = {}
-  for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
-    refused[#refused + 1] = tonumber(id)
-    refused[#refused + 1] = reason
-  end
-  return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
+local refused = {}
+for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
+refused[#refused + 1] = tonumber(id)
+refused[#refused + 1] = reason
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 if not is_live(leases, token, now_ms) then
-  return { 'lost' }
+return { 'lost' }
 end
-
 local done, others, refused, told = {}, {}, {}, ''
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
 if #ids < ids_at then
--- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
+local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+local entries = {}
+if #places > 0 then
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+entries[at] = parse_work(known)
+entries[at].place = places[at]
 end
-  done = work_of(claimed, work, token)
 end
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+return entries
+end
+done = work_of(claimed, work, token)
+end
 local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
+local asked, ats, found, seen = {}, {}, {}, {}
+for at = ids_at, #ids, 1 do
+if not seen[ids[at]] then
+asked[#asked + 1] = ids[at]
+seen[ids[at]] = true
+end
+ats[#asked] = at - ids_at + 1
+end
+if #asked == 0 then
+return found
+end
+for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+local moved_to = string.match(known or '', '^@(%d+)$')
+if known and not moved_to then
+found[at] = { id = asked[at], at = ats[at], parked = known }
+else
+found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+end
+end
+return found
 end
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-  if holder == token then
-    local entry = parse_work(redis.call('HGET', work, found.place))
-    entry.place = found.place
-    done[#done + 1] = entry
-  else
-    found.holder = holder
-    others[#others + 1] = found
-  end
+local holder = found.place and redis.call('ZSCORE', claimed, found.place)
+if holder == token then
+local entry = parse_work(redis.call('HGET', work, found.place))
+entry.place = found.place
+done[#done + 1] = entry
+else
+found.holder = holder
+others[#others + 1] = found
+end
 end
 local keys = {
-  meta = meta,
-  log = KEYS[2],
-  early = KEYS[3],
-  bodies = KEYS[4],
-  claimed = claimed,
-  leases = leases,
-  returned = KEYS[7],
-  work = work,
-  expiry = KEYS[9],
-  parked = parked,
-  subscribers = KEYS[11],
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+bodies = KEYS[4],
+claimed = claimed,
+leases = leases,
+returned = KEYS[7],
+work = work,
+expiry = KEYS[9],
+parked = parked,
+subscribers = KEYS[11],
 }
 if #others > 0 then
--- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
 local function refuse(feed, keys, others, now_ms)
-  local refused, told = {}, {}
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+local refused, told = {}, {}
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
 end
-  for _, found in ipairs(others) do
-    local reason = 'absent'
-    if found.holder and is_live(keys.leases, found.holder, now_ms) then
-      reason = 'held'
-    elseif found.parked or entry_at(feed, keys, found.place) then
-      reason = 'unclaimed'
-    end
-    refused[#refused + 1] = tonumber(found.id)
-    refused[#refused + 1] = reason
-    told[#told + 1] = found.id .. ':' .. reason
-  end
-  return refused, table.concat(told, ' ')
+return raws[1] and parse_entry(raws[1])
 end
-  refused, told = refuse(feed, keys, others, now_ms)
+for _, found in ipairs(others) do
+local reason = 'absent'
+if found.holder and is_live(keys.leases, found.holder, now_ms) then
+reason = 'held'
+elseif found.parked or entry_at(feed, keys, found.place) then
+reason = 'unclaimed'
 end
-
+refused[#refused + 1] = tonumber(found.id)
+refused[#refused + 1] = reason
+told[#told + 1] = found.id .. ':' .. reason
+end
+return refused, table.concat(told, ' ')
+end
+refused, told = refuse(feed, keys, others, now_ms)
+end
 if #done > 0 then
-  local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+if #entries == 0 then
+return
+end
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
 end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
 end
-  remove_entries(feed, keys, done)
-  if is_over then
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
+end
+remove_entries(feed, keys, done)
+if is_over then
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
-    redis.call('HDEL', work, lease_field(token))
-    redis.call('ZREM', leases, token)
-  end
-  if feed.look or feed.moved ~= 0 then
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
+end
+if feed.look or feed.moved ~= 0 then
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
+if not may_rename(keys) then
+return
+end
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
-    stand_apart(keys.meta, feed)
-  end
--- Moves the oldest messages of the log; answers whether that has emptied it.
+end
+stand_apart(keys.meta, feed)
+end
 local function move_oldest(feed, keys, budget)
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
 end
-    compact(feed, keys, now_ms, #done)
-  end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(feed, keys, now_ms, #done)
+end
 local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
-  if may_rest(feed) then
--- To be asked for where the feed \`may_rest\`.
+if may_rest(feed) then
 local function rest_when_empty(feed, keys, now_ms)
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
-  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-  if feed.moved ~= 0 then
-    held[3] = redis.pcall('XLEN', keys.early)
-  end
-  for _, count in ipairs(held) do
-    if count ~= 0 then
-      return false
-    end
-  end
-  return true
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
 end
-  if not is_empty(feed, keys) then
-    return
-  end
-  redis.pcall('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.pcall('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
--- Lets a key that this call may have created go when the feed goes.
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
+end
+end
+return true
+end
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
 end
-    rest_when_empty(feed, keys, now_ms)
-  end
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
+rest_when_empty(feed, keys, now_ms)
+end
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
 end
-  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
--- Writes the state if it has changed.
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
+end
+remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
 local function save_feed(meta, feed)
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
-  save_feed(meta, feed)
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-return { 'acked', #done, refused }
-`,
+end
+save_feed(meta, feed)
+end
+return { 'acked', #done, refused }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   lines: [
-    [1, 'lua/feed/ack.lua', 1],
-    [26, 'lua/shared/feed/meta.lua', 1],
-    [49, 'lua/shared/feed/entry.lua', 8],
-    [53, 'lua/shared/feed/meta.lua', 25],
-    [96, 'lua/feed/ack.lua', 40],
-    [100, 'lua/shared/calls.lua', 12],
-    [113, 'lua/feed/ack.lua', 44],
-    [125, 'lua/shared/clock.lua', 1],
-    [131, 'lua/feed/ack.lua', 56],
-    [132, 'lua/shared/feed/leases.lua', 9],
-    [136, 'lua/feed/ack.lua', 57],
-    [141, 'lua/shared/feed/work.lua', 6],
-    [150, 'lua/feed/ack.lua', 62],
-    [151, 'lua/shared/feed/work.lua', 38],
-    [163, 'lua/feed/ack.lua', 63],
-    [165, 'lua/shared/feed/places.lua', 3],
-    [189, 'lua/feed/ack.lua', 65],
-    [200, 'lua/feed/ack.lua', 26],
-    [213, 'lua/feed/ack.lua', 76],
-    [214, 'lua/shared/feed/refuse.lua', 1],
-    [217, 'lua/shared/feed/entry.lua', 12],
-    [245, 'lua/shared/feed/entry.lua', 41],
-    [259, 'lua/shared/feed/entry.lua', 78],
-    [268, 'lua/shared/feed/refuse.lua', 4],
-    [281, 'lua/feed/ack.lua', 77],
-    [286, 'lua/shared/exact.lua', 1],
-    [296, 'lua/shared/feed/remove.lua', 36],
-    [300, 'lua/shared/feed/remove.lua', 22],
-    [307, 'lua/shared/feed/remove.lua', 40],
-    [321, 'lua/shared/feed/remove.lua', 3],
-    [339, 'lua/shared/feed/remove.lua', 54],
-    [355, 'lua/feed/ack.lua', 82],
-    [357, 'lua/shared/feed/leases.lua', 5],
-    [360, 'lua/feed/ack.lua', 84],
-    [364, 'lua/shared/feed/compact.lua', 54],
-    [368, 'lua/shared/feed/compact.lua', 7],
-    [386, 'lua/shared/feed/compact.lua', 58],
-    [391, 'lua/shared/feed/compact.lua', 47],
-    [397, 'lua/shared/feed/compact.lua', 63],
-    [400, 'lua/shared/feed/save.lua', 45],
-    [407, 'lua/shared/feed/compact.lua', 66],
-    [409, 'lua/shared/feed/compact.lua', 26],
-    [411, 'lua/shared/budget.lua', 20],
-    [415, 'lua/shared/budget.lua', 15],
-    [419, 'lua/shared/budget.lua', 10],
-    [423, 'lua/shared/feed/compact.lua', 28],
-    [441, 'lua/shared/budget.lua', 5],
-    [445, 'lua/shared/feed/keep-alive.lua', 5],
-    [451, 'lua/shared/feed/compact.lua', 68],
-    [459, 'lua/feed/ack.lua', 88],
-    [461, 'lua/shared/feed/may-rest.lua', 1],
-    [465, 'lua/feed/ack.lua', 90],
-    [466, 'lua/shared/feed/rest.lua', 19],
-    [468, 'lua/shared/feed/rest.lua', 5],
-    [481, 'lua/shared/feed/rest.lua', 21],
-    [493, 'lua/shared/feed/keep-alive.lua', 5],
-    [499, 'lua/shared/feed/rest.lua', 33],
-    [505, 'lua/feed/ack.lua', 91],
-    [507, 'lua/shared/calls.lua', 41],
-    [509, 'lua/shared/calls.lua', 7],
-    [513, 'lua/shared/calls.lua', 43],
-    [514, 'lua/shared/calls.lua', 26],
-    [523, 'lua/shared/drop-over.lua', 4],
-    [545, 'lua/shared/calls.lua', 35],
-    [550, 'lua/shared/calls.lua', 44],
-    [553, 'lua/feed/ack.lua', 93],
-    [554, 'lua/shared/feed/save.lua', 53],
-    [556, 'lua/shared/feed/save.lua', 22],
-    [578, 'lua/shared/feed/save.lua', 55],
-    [584, 'lua/feed/ack.lua', 94],
+    [1, 'lua/feed/ack.lua', 10],
+    [2, 'lua/feed/ack.lua', 14],
+    [4, 'lua/feed/ack.lua', 17],
+    [5, 'lua/feed/ack.lua', 19],
+    [6, 'lua/feed/ack.lua', 21],
+    [10, 'lua/shared/feed/meta.lua', 22],
+    [11, 'lua/shared/feed/entry.lua', 10],
+    [12, 'lua/shared/feed/meta.lua', 27],
+    [19, 'lua/shared/feed/meta.lua', 35],
+    [27, 'lua/shared/feed/meta.lua', 44],
+    [51, 'lua/feed/ack.lua', 40],
+    [55, 'lua/shared/calls.lua', 15],
+    [65, 'lua/feed/ack.lua', 44],
+    [77, 'lua/shared/clock.lua', 3],
+    [81, 'lua/feed/ack.lua', 56],
+    [82, 'lua/shared/feed/leases.lua', 9],
+    [86, 'lua/feed/ack.lua', 57],
+    [89, 'lua/feed/ack.lua', 61],
+    [90, 'lua/shared/feed/work.lua', 6],
+    [99, 'lua/feed/ack.lua', 62],
+    [100, 'lua/shared/feed/work.lua', 39],
+    [111, 'lua/feed/ack.lua', 63],
+    [113, 'lua/shared/feed/places.lua', 5],
+    [135, 'lua/feed/ack.lua', 65],
+    [146, 'lua/feed/ack.lua', 26],
+    [159, 'lua/feed/ack.lua', 76],
+    [160, 'lua/shared/feed/refuse.lua', 2],
+    [162, 'lua/shared/feed/entry.lua', 14],
+    [188, 'lua/shared/feed/entry.lua', 41],
+    [190, 'lua/shared/feed/entry.lua', 44],
+    [201, 'lua/shared/feed/entry.lua', 78],
+    [210, 'lua/shared/feed/refuse.lua', 4],
+    [223, 'lua/feed/ack.lua', 77],
+    [225, 'lua/feed/ack.lua', 80],
+    [227, 'lua/shared/exact.lua', 4],
+    [234, 'lua/shared/feed/remove.lua', 36],
+    [238, 'lua/shared/feed/remove.lua', 24],
+    [243, 'lua/shared/feed/remove.lua', 40],
+    [257, 'lua/shared/feed/remove.lua', 4],
+    [274, 'lua/shared/feed/remove.lua', 54],
+    [275, 'lua/shared/feed/remove.lua', 56],
+    [289, 'lua/feed/ack.lua', 82],
+    [291, 'lua/shared/feed/leases.lua', 5],
+    [294, 'lua/feed/ack.lua', 84],
+    [298, 'lua/shared/feed/compact.lua', 56],
+    [300, 'lua/shared/feed/compact.lua', 8],
+    [302, 'lua/shared/feed/compact.lua', 11],
+    [305, 'lua/shared/feed/compact.lua', 15],
+    [311, 'lua/shared/feed/compact.lua', 22],
+    [314, 'lua/shared/feed/compact.lua', 58],
+    [317, 'lua/shared/feed/compact.lua', 62],
+    [318, 'lua/shared/feed/compact.lua', 49],
+    [322, 'lua/shared/feed/compact.lua', 63],
+    [325, 'lua/shared/feed/save.lua', 46],
+    [331, 'lua/shared/feed/compact.lua', 66],
+    [333, 'lua/shared/feed/compact.lua', 27],
+    [334, 'lua/shared/budget.lua', 21],
+    [337, 'lua/shared/budget.lua', 15],
+    [341, 'lua/shared/budget.lua', 11],
+    [344, 'lua/shared/feed/compact.lua', 28],
+    [349, 'lua/shared/feed/compact.lua', 34],
+    [361, 'lua/shared/budget.lua', 6],
+    [364, 'lua/shared/feed/keep-alive.lua', 6],
+    [369, 'lua/shared/feed/compact.lua', 68],
+    [377, 'lua/feed/ack.lua', 88],
+    [379, 'lua/shared/feed/may-rest.lua', 2],
+    [382, 'lua/feed/ack.lua', 90],
+    [383, 'lua/shared/feed/rest.lua', 20],
+    [384, 'lua/shared/feed/rest.lua', 6],
+    [396, 'lua/shared/feed/rest.lua', 21],
+    [404, 'lua/shared/feed/rest.lua', 30],
+    [407, 'lua/shared/feed/keep-alive.lua', 6],
+    [412, 'lua/shared/feed/rest.lua', 33],
+    [418, 'lua/feed/ack.lua', 91],
+    [420, 'lua/shared/calls.lua', 41],
+    [422, 'lua/shared/calls.lua', 8],
+    [425, 'lua/shared/calls.lua', 43],
+    [426, 'lua/shared/calls.lua', 28],
+    [432, 'lua/shared/drop-over.lua', 6],
+    [435, 'lua/shared/drop-over.lua', 10],
+    [447, 'lua/shared/drop-over.lua', 23],
+    [450, 'lua/shared/calls.lua', 35],
+    [455, 'lua/shared/calls.lua', 44],
+    [458, 'lua/feed/ack.lua', 93],
+    [459, 'lua/shared/feed/save.lua', 54],
+    [460, 'lua/shared/feed/save.lua', 22],
+    [482, 'lua/shared/feed/save.lua', 55],
+    [488, 'lua/feed/ack.lua', 94],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -752,153 +673,115 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: 'fa029a2eafbc87cf4fdd92a244cc74c45701eca2',
+    sha1: '89c152b70692b14ba337f36bafb40807290a7f2d',
     reads: false,
     bytes: false,
-    source: `--[[
-Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its
-beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
-
-@returns advanced  marker:text
-@returns absent
-@cost    O(log subscribers)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local subscribers = KEYS[2] -- sorted set: subscriber -> position
-local guards = KEYS[3] -- sorted set: protected subscriber -> position
-local name = ARGV[1] -- text: the subscriber
-local to = ARGV[2] -- text: the marker
-local rewind = ARGV[3] == '1' -- flag: whether it may move back
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local subscribers = KEYS[2]
+local guards = KEYS[3]
+local name = ARGV[1]
+local to = ARGV[2]
+local rewind = ARGV[3] == '1'
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- nil when the text is no marker.
 local function parse_marker(text)
-  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-  if not epoch or (rest ~= '' and not id) or #text > 70 then
-    return nil
-  end
-  return {
-    epoch = tonumber(epoch),
-    position = tonumber(position),
-    visible_at_us = tonumber(visible_at_us),
-    id = tonumber(id),
-    suffix = rest,
-  }
+local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+if not epoch or (rest ~= '' and not id) or #text > 70 then
+return nil
+end
+return {
+epoch = tonumber(epoch),
+position = tonumber(position),
+visible_at_us = tonumber(visible_at_us),
+id = tonumber(id),
+suffix = rest,
+}
 end
 local marker = parse_marker(to)
 if not marker then
-  return redis.error_reply('INVALID to: not a marker')
+return redis.error_reply('INVALID to: not a marker')
 end
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
 if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
-  return { 'absent' }
+return { 'absent' }
 end
 local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
 if not rewind then
-  position = math.max(position, known)
+position = math.max(position, known)
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call('ZADD', subscribers, exact(position), name)
 if redis.call('ZSCORE', guards, name) then
-  redis.call('ZADD', guards, exact(position), name)
+redis.call('ZADD', guards, exact(position), name)
 end
 local function format_marker(epoch, position)
-  return string.format('%.0f-%.0f', epoch, position)
+return string.format('%.0f-%.0f', epoch, position)
 end
-return { 'advanced', format_marker(feed.epoch, position) }
-`,
+return { 'advanced', format_marker(feed.epoch, position) }`,
   },
   parts: ['meta', 'subscribers', 'guards'],
   lines: [
-    [1, 'lua/feed/advance.lua', 1],
-    [16, 'lua/shared/feed/meta.lua', 1],
-    [39, 'lua/shared/feed/meta.lua', 25],
-    [82, 'lua/feed/advance.lua', 16],
-    [86, 'lua/shared/feed/marker.lua', 8],
-    [101, 'lua/feed/advance.lua', 20],
-    [113, 'lua/shared/exact.lua', 1],
-    [123, 'lua/feed/advance.lua', 32],
-    [127, 'lua/shared/feed/marker.lua', 4],
-    [130, 'lua/feed/advance.lua', 36],
+    [1, 'lua/feed/advance.lua', 9],
+    [7, 'lua/shared/feed/meta.lua', 22],
+    [8, 'lua/shared/feed/meta.lua', 27],
+    [15, 'lua/shared/feed/meta.lua', 35],
+    [23, 'lua/shared/feed/meta.lua', 44],
+    [47, 'lua/feed/advance.lua', 16],
+    [51, 'lua/shared/feed/marker.lua', 9],
+    [65, 'lua/feed/advance.lua', 20],
+    [77, 'lua/shared/exact.lua', 4],
+    [84, 'lua/feed/advance.lua', 32],
+    [88, 'lua/shared/feed/marker.lua', 4],
+    [91, 'lua/feed/advance.lua', 36],
   ],
   encode(args) {
     return withoutDefaults([
@@ -944,76 +827,58 @@ export type AgreeAnswer =
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
   script: {
     name: 'feed/agree',
-    sha1: '8d190b7ee2d13144b4127e2ede9780c671aa3792',
+    sha1: 'c18a998281b5ad6224420222ad18a4fb00bab1fc',
     reads: false,
     bytes: false,
-    source: `--[[
-Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. \`other\` tells the number it has,
-0 for one that is not spread; \`unknown\`: it has not begun, and was not to \`begin\`. With \`agreed_us\` whoever clears all partitions
-may \`disband\` it then. Safe to repeat.
-
-@returns agreed  agreed_us:text
-@returns other  partitions:integer
-@returns unknown
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
-local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
-
--- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+    source: `local meta = KEYS[1]
+local partitions = tonumber(ARGV[1])
+local begin = ARGV[2] == '1'
 local function known_number(meta)
-  -- \`state\` tells in its first eight bytes when what is not spread began.
-  local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
-  if stored[1] then
-    return tonumber(stored[1]), stored[2]
-  end
-  local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
-  return has_begun and 0 or nil
+local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
+if stored[1] then
+return tonumber(stored[1]), stored[2]
+end
+local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
+return has_begun and 0 or nil
 end
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
-  return { 'other', known }
+return { 'other', known }
 end
 if begin then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  agreed_us = exact(clock_us())
+agreed_us = exact(clock_us())
 local function agree_on(meta, partitions, now)
-  local layout = 'in ' .. partitions .. ' partitions'
-  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+local layout = 'in ' .. partitions .. ' partitions'
+redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
 end
-  agree_on(meta, partitions, agreed_us)
+agree_on(meta, partitions, agreed_us)
 elseif not known then
-  return { 'unknown' }
+return { 'unknown' }
 end
-return { 'agreed', agreed_us }
-`,
+return { 'agreed', agreed_us }`,
   },
   parts: ['meta'],
   lines: [
-    [1, 'lua/feed/agree.lua', 1],
-    [15, 'lua/shared/agreement.lua', 8],
-    [25, 'lua/feed/agree.lua', 15],
-    [30, 'lua/shared/exact.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/feed/agree.lua', 20],
-    [47, 'lua/shared/agreement.lua', 19],
-    [51, 'lua/feed/agree.lua', 21],
+    [1, 'lua/feed/agree.lua', 11],
+    [4, 'lua/shared/agreement.lua', 9],
+    [5, 'lua/shared/agreement.lua', 11],
+    [12, 'lua/feed/agree.lua', 15],
+    [17, 'lua/shared/exact.lua', 4],
+    [24, 'lua/shared/clock.lua', 3],
+    [28, 'lua/feed/agree.lua', 20],
+    [29, 'lua/shared/agreement.lua', 19],
+    [33, 'lua/feed/agree.lua', 21],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1076,348 +941,285 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: 'ccb4c81d8ad2c38451e22f9b5a260b4a55e8034f',
+    sha1: 'c15be1f9b95d8275ff33eaba6235cf783d923712',
     reads: false,
     bytes: false,
-    source: `--[[
-Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without
-idempotency keys or retention. Positions and ids are as in \`append\`. Declines, and has done nothing, when
-the feed has not begun or has anything else to do first, or a message has more than 16 KiB; \`append\` then does it all.
-
-@returns appended  epoch:integer first:integer
-@returns declined
-@cost    O(messages)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[4] -- text: number of the call in that slot
-local channel = ARGV[5] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[6] == '1' -- flag: whether that is a sharded channel
-local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
-local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
-local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local caller = ARGV[3]
+local call = ARGV[4]
+local channel = ARGV[5]
+local sharded = ARGV[6] == '1'
+local expire_ms = tonumber(ARGV[7])
+local origin = ARGV[8]
+local bodies, bodies_at = ARGV, 9
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local first = math.max(feed.last + 1, now_us)
 local last = first + #bodies - bodies_at
--- When messages can be appended without a look at anything but the log: nothing is due, all of them
--- belong to the lane or stay, and the feed is kept long enough already.
 local function is_quick(feed, last, ttl_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
-    return false
-  elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-    return false
-  elseif ttl_ms == 0 then
-    -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.
-    return feed.kept_until == -1 or feed.lives_until == 0
-  end
-  local lane_is_free = feed.lane_swept >= feed.lane_last
-  if lane_is_free or ttl_ms ~= feed.lane_ms then
-    return false
-  end
-  local expires_at_ms = math.floor(last / 1000) + ttl_ms
-  return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
+local now_ms = math.floor(now_us / 1000)
+if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
+return false
+elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+return false
+elseif ttl_ms == 0 then
+return feed.kept_until == -1 or feed.lives_until == 0
+end
+local lane_is_free = feed.lane_swept >= feed.lane_last
+if lane_is_free or ttl_ms ~= feed.lane_ms then
+return false
+end
+local expires_at_ms = math.floor(last / 1000) + ttl_ms
+return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
 end
 if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
-  return { 'declined' }
+return { 'declined' }
 end
 for at = bodies_at, #bodies, 1 do
-  if #bodies[at] > 16384 then
-    return { 'declined' }
-  end
+if #bodies[at] > 16384 then
+return { 'declined' }
 end
-
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+end
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local ttl_ms, bytes = exact(expire_ms), feed.bytes
--- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
--- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
--- much as writing the lower six.
 local function exact_range(first, last)
-  local base = first - first % 1000000
-  if last - base >= 1000000 then
-    return '%.0f', 0
-  end
-  return exact(base / 1000000) .. '%06d', base
+local base = first - first % 1000000
+if last - base >= 1000000 then
+return '%.0f', 0
+end
+return exact(base / 1000000) .. '%06d', base
 end
 local form, base = exact_range(first, last)
--- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+end
 end
 for at = bodies_at, #bodies, 1 do
-  local body = bodies[at]
-  add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
-  bytes = bytes + #body
+local body = bodies[at]
+add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+bytes = bytes + #body
 end
--- Counts the messages from \`first\` to \`last\` into the state of the feed.
 local function note_quick(feed, first, last, ttl_ms, meta)
-  if ttl_ms == 0 then
-    if feed.kept_until ~= -1 then
-      redis.call('PERSIST', meta)
-    end
-    feed.lives_until, feed.kept_until = -1, -1
-    return
-  end
-  feed.lane_last = last
-  -- Nothing may be due although the lane has members: others may have removed them all.
-  local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
-  if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
-    feed.due_at = first_expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
-  end
+if ttl_ms == 0 then
+if feed.kept_until ~= -1 then
+redis.call('PERSIST', meta)
+end
+feed.lives_until, feed.kept_until = -1, -1
+return
+end
+feed.lane_last = last
+local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
+if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
+feed.due_at = first_expires_at_ms
+end
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
+end
 end
 note_quick(feed, first, last, expire_ms, meta)
 feed.last, feed.bytes = last, bytes
--- Saves the feed and remembers the call, in one write.
 local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
-  if caller == '' then
--- Writes the state if it has changed.
+return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+if caller == '' then
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-    return save_feed(meta, feed)
-  end
--- What is remembered of a slot: number, time and answer of its last call.
+end
+return save_feed(meta, feed)
+end
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-  local record = call_record(call, now_ms, answer)
-  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local record = call_record(call, now_ms, answer)
+local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-  forget_old_calls(meta, call, added, now_ms)
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(meta, call, added, now_ms)
 end
 save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first }
-`,
+return { 'appended', feed.epoch, first }`,
   },
   parts: ['meta', 'log'],
   lines: [
-    [1, 'lua/feed/append-alike.lua', 1],
-    [22, 'lua/shared/feed/meta.lua', 1],
-    [45, 'lua/shared/feed/meta.lua', 25],
-    [88, 'lua/feed/append-alike.lua', 22],
-    [95, 'lua/shared/calls.lua', 12],
-    [108, 'lua/feed/append-alike.lua', 29],
-    [116, 'lua/shared/clock.lua', 1],
-    [122, 'lua/feed/append-alike.lua', 37],
-    [125, 'lua/shared/feed/quick.lua', 1],
-    [144, 'lua/feed/append-alike.lua', 40],
-    [153, 'lua/shared/exact.lua', 1],
-    [163, 'lua/feed/append-alike.lua', 49],
-    [164, 'lua/shared/exact-range.lua', 1],
-    [174, 'lua/feed/append-alike.lua', 50],
-    [175, 'lua/shared/feed/add-entry.lua', 1],
-    [183, 'lua/feed/append-alike.lua', 51],
-    [188, 'lua/shared/feed/quick.lua', 21],
-    [207, 'lua/feed/append-alike.lua', 56],
-    [209, 'lua/shared/feed/save-call.lua', 1],
-    [211, 'lua/shared/feed/save.lua', 22],
-    [233, 'lua/shared/feed/save-call.lua', 3],
-    [234, 'lua/shared/feed/save.lua', 53],
-    [242, 'lua/shared/feed/save-call.lua', 4],
-    [244, 'lua/shared/calls.lua', 7],
-    [248, 'lua/shared/feed/save-call.lua', 6],
-    [250, 'lua/shared/calls.lua', 26],
-    [259, 'lua/shared/drop-over.lua', 4],
-    [281, 'lua/shared/calls.lua', 35],
-    [286, 'lua/shared/feed/save-call.lua', 8],
-    [288, 'lua/feed/append-alike.lua', 58],
-    [289, 'lua/shared/wake.lua', 1],
-    [302, 'lua/feed/append-alike.lua', 59],
+    [1, 'lua/feed/append-alike.lua', 10],
+    [12, 'lua/shared/feed/meta.lua', 22],
+    [13, 'lua/shared/feed/meta.lua', 27],
+    [20, 'lua/shared/feed/meta.lua', 35],
+    [28, 'lua/shared/feed/meta.lua', 44],
+    [52, 'lua/feed/append-alike.lua', 22],
+    [59, 'lua/shared/calls.lua', 15],
+    [69, 'lua/feed/append-alike.lua', 29],
+    [76, 'lua/shared/clock.lua', 3],
+    [80, 'lua/feed/append-alike.lua', 37],
+    [83, 'lua/shared/feed/quick.lua', 3],
+    [90, 'lua/shared/feed/quick.lua', 11],
+    [99, 'lua/feed/append-alike.lua', 40],
+    [107, 'lua/shared/exact.lua', 4],
+    [114, 'lua/feed/append-alike.lua', 49],
+    [115, 'lua/shared/exact-range.lua', 4],
+    [122, 'lua/feed/append-alike.lua', 50],
+    [123, 'lua/shared/feed/add-entry.lua', 2],
+    [130, 'lua/feed/append-alike.lua', 51],
+    [135, 'lua/shared/feed/quick.lua', 22],
+    [144, 'lua/shared/feed/quick.lua', 32],
+    [152, 'lua/feed/append-alike.lua', 56],
+    [154, 'lua/shared/feed/save-call.lua', 2],
+    [155, 'lua/shared/feed/save.lua', 22],
+    [177, 'lua/shared/feed/save-call.lua', 3],
+    [178, 'lua/shared/feed/save.lua', 54],
+    [185, 'lua/shared/feed/save-call.lua', 4],
+    [187, 'lua/shared/calls.lua', 8],
+    [190, 'lua/shared/feed/save-call.lua', 6],
+    [192, 'lua/shared/calls.lua', 28],
+    [198, 'lua/shared/drop-over.lua', 6],
+    [201, 'lua/shared/drop-over.lua', 10],
+    [213, 'lua/shared/drop-over.lua', 23],
+    [216, 'lua/shared/calls.lua', 35],
+    [221, 'lua/shared/feed/save-call.lua', 8],
+    [223, 'lua/feed/append-alike.lua', 58],
+    [224, 'lua/shared/wake.lua', 4],
+    [234, 'lua/feed/append-alike.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1500,1385 +1302,1236 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'c959b69a58abb6940ec17a0ab63d9d08e9e89c81',
+    sha1: '96987255aef039746c465177cde48e15de2079c9',
     reads: false,
     bytes: false,
-    source: `--[[
-Appends messages; no other message falls between those of one call.
-Positions are microseconds of the server and always greater than every earlier one, so they keep
-rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the
-messages, but for those named in \`duplicates\` (places counted from 0), whose idempotency key is known
-and which keep the id that they got then.
-
-@returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
-@returns unagreed
-@cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or
-         surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
-         twice as many messages that are written anew
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local expiry = KEYS[5] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[6] -- sorted set: id -> visible_at_us
-local parked = KEYS[7] -- hash: id -> delayed message, later its position
-local once = KEYS[8] -- hash: idempotency key -> id
--- KEYS[9] claimed: sorted set: position -> token of its claim
--- KEYS[10] leases: sorted set: token -> when the claim ends, in ms
--- KEYS[11] returned: sorted set: positions that are free again
--- KEYS[12] work: hash: position -> claims so far, bytes, expiry, id
--- KEYS[13] subscribers: sorted set: subscriber -> position
--- KEYS[14] guards: sorted set: protected subscriber -> position
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
-local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[5] -- text: number of the call in that slot
-local channel = ARGV[6] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
-local keep_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
-local keep_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
-local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
-local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local bodies = KEYS[4]
+local expiry = KEYS[5]
+local delayed = KEYS[6]
+local parked = KEYS[7]
+local once = KEYS[8]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local proof = ARGV[3]
+local caller = ARGV[4]
+local call = ARGV[5]
+local channel = ARGV[6]
+local sharded = ARGV[7] == '1'
+local keep_count = tonumber(ARGV[8])
+local keep_ms = tonumber(ARGV[9])
+local keep_bytes = tonumber(ARGV[10])
+local remember_ms = tonumber(ARGV[11])
+local messages, messages_at = ARGV, 12
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
 if feed.partitions ~= partitions then
-  if feed.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. feed.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
--- False where the partition was not proposed so, or was cleared since.
+if feed.partitions > 0 then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
 local function take_up(meta, partitions, proof)
-  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
-    return false
-  end
-  redis.call('HSET', meta, 'partitions', partitions)
-  redis.call('HDEL', meta, 'proposed')
-  redis.call('PERSIST', meta)
-  return true
+if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+return false
 end
-  if not take_up(meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+redis.call('HSET', meta, 'partitions', partitions)
+redis.call('HDEL', meta, 'proposed')
+redis.call('PERSIST', meta)
+return true
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+if not take_up(meta, partitions, proof) then
+return { 'unagreed' }
+end
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / 5, {}
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
--- The id of the message that was appended with this key, or nil.
 local function id_of_key(once, key, now_ms)
-  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
+local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
+return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
 end
 if remembered then
-  local first, created = string.match(remembered, '^(%d+) (%d)$')
-  for at = messages_at, #messages, 5 do
-    local place = (at - messages_at) / 5
-    local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
-    if id and id ~= first + place then
-      duplicates[#duplicates + 1] = place
-      duplicates[#duplicates + 1] = id
-    end
-  end
-  return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
+local first, created = string.match(remembered, '^(%d+) (%d)$')
+for at = messages_at, #messages, 5 do
+local place = (at - messages_at) / 5
+local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
+if id and id ~= first + place then
+duplicates[#duplicates + 1] = place
+duplicates[#duplicates + 1] = id
 end
-
--- What comes behind the first message, each once on nothing: none is there where the call is refused.
+end
+return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
+end
 redis.call('HGET', once, '')
 redis.call('ZADD', delayed, 'XX', '0', '')
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
 local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
+if feed.epoch ~= 0 then
+return false
+end
+feed.epoch = now_us
+redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+if feed.partitions > 0 then
+redis.call('HSET', meta, 'partitions', feed.partitions)
+end
+return true
 end
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
 local function has_come(moment, now)
-  return moment ~= 0 and moment <= now
+return moment ~= 0 and moment <= now
 end
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 local keys = {
-  meta = meta,
-  log = log,
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = KEYS[9],
-  leases = KEYS[10],
-  returned = KEYS[11],
-  work = KEYS[12],
-  expiry = expiry,
-  delayed = delayed,
-  parked = parked,
-  subscribers = KEYS[13],
-  guards = KEYS[14],
+meta = meta,
+log = log,
+early = KEYS[3],
+bodies = bodies,
+claimed = KEYS[9],
+leases = KEYS[10],
+returned = KEYS[11],
+work = KEYS[12],
+expiry = expiry,
+delayed = delayed,
+parked = parked,
+subscribers = KEYS[13],
+guards = KEYS[14],
 }
 if is_kept or shows or reaps then
--- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
 local function refuse_when_full(meta, feed)
-  redis.call('HSET', meta, 'codec', feed.codec)
+redis.call('HSET', meta, 'codec', feed.codec)
 end
-  refuse_when_full(meta, feed)
--- The commands of retention, each once on nothing: nothing is added where nothing could go.
+refuse_when_full(meta, feed)
 local function try_retention(keys)
--- For calls that write before they remove.
 local function try_whole_removal(keys)
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
-  try_removal(keys)
-  redis.call('XDEL', keys.log, '0-1')
+try_removal(keys)
+redis.call('XDEL', keys.log, '0-1')
 end
-  try_whole_removal(keys)
-  redis.call('XLEN', keys.early)
-  redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
-  redis.call('ZRANGE', keys.guards, '0', '0')
+try_whole_removal(keys)
+redis.call('XLEN', keys.early)
+redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
+redis.call('ZRANGE', keys.guards, '0', '0')
 end
-  try_retention(keys)
+try_retention(keys)
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function is_large(bytes)
-  return bytes > 16384
+return bytes > 16384
 end
--- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
--- Stores one whose body is large and stands apart already.
+end
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
+stand_apart(keys.meta, feed)
+redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+feed.large = feed.large + bytes
 end
--- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+end
 end
 local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
+if feed.due_at == 0 or expires_at_ms < feed.due_at then
+feed.due_at = expires_at_ms
+end
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+end
 end
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
+end
+return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
 if shows then
--- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-  local shown, budget = 0, budget_of(most)
--- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
--- server out of memory takes the others.
+local shown, budget = 0, budget_of(most)
 local function try_showing(feed, keys)
-  redis.call('HDEL', keys.parked, '')
-  redis.call('HSET', keys.meta, 'codec', feed.codec)
-  redis.call('ZREM', keys.delayed, '')
-  redis.call('ZADD', keys.expiry, 'XX', '0', '')
-  redis.call('ZRANGE', keys.delayed, '0', '0')
+redis.call('HDEL', keys.parked, '')
+redis.call('HSET', keys.meta, 'codec', feed.codec)
+redis.call('ZREM', keys.delayed, '')
+redis.call('ZADD', keys.expiry, 'XX', '0', '')
+redis.call('ZRANGE', keys.delayed, '0', '0')
 end
-  try_showing(feed, keys)
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
--- Whether one more may be taken.
+try_showing(feed, keys)
+feed.last = math.max(feed.last, now_us - 1)
+local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
 local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
--- Takes messages that are still delayed away.
 local function unpark(delayed, parked, bodies, ids, has_large)
-  redis.call('ZREM', delayed, unpack(ids))
-  redis.call('HDEL', parked, unpack(ids))
-  if has_large then
-    redis.call('HDEL', bodies, unpack(ids))
-  end
+redis.call('ZREM', delayed, unpack(ids))
+redis.call('HDEL', parked, unpack(ids))
+if has_large then
+redis.call('HDEL', bodies, unpack(ids))
 end
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
+end
 local function store_late(feed, keys, entry)
-  feed.last = feed.last + 1
-  local place, id = exact(feed.last), exact(entry.id)
-  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  if is_large(entry.bytes) then
-    if entry.body then
-      redis.call('HSET', keys.bodies, id, entry.body)
-    end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-  else
-    add_entry(keys.log, place, ttl_ms, extra, entry.body)
-  end
-  redis.call('HSET', keys.parked, id, '@' .. place)
-  feed.bytes = feed.bytes + entry.bytes
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', keys.expiry, expires_at_ms, place)
-    note_expiry(feed, expires_at_ms)
-  end
+feed.last = feed.last + 1
+local place, id = exact(feed.last), exact(entry.id)
+local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+if entry.expires_at_ms ~= 0 then
+ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
 end
-  for _, id in ipairs(ids) do
-    if not is_left(budget) then
-      break
-    end
-    local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-    spend(budget, 1, read_of(entry))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
-    else
-      store_late(feed, keys, entry)
-      shown = shown + 1
-      redis.call('ZREM', keys.delayed, id)
-    end
-  end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  -- They are visible whatever becomes of the call.
--- Writes the state if it has changed.
+if is_large(entry.bytes) then
+if entry.body then
+redis.call('HSET', keys.bodies, id, entry.body)
+end
+add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+else
+add_entry(keys.log, place, ttl_ms, extra, entry.body)
+end
+redis.call('HSET', keys.parked, id, '@' .. place)
+feed.bytes = feed.bytes + entry.bytes
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+redis.call('ZADD', keys.expiry, expires_at_ms, place)
+note_expiry(feed, expires_at_ms)
+end
+end
+for _, id in ipairs(ids) do
+if not is_left(budget) then
+break
+end
+local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+spend(budget, 1, read_of(entry))
+if has_expired(entry, math.floor(now_us / 1000)) then
+unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+else
+store_late(feed, keys, entry)
+shown = shown + 1
+redis.call('ZREM', keys.delayed, id)
+end
+end
+feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-  save_feed(keys.meta, feed)
-  return shown
 end
-  late = show_due(feed, keys, now_us, 100 + count)
+save_feed(keys.meta, feed)
+return shown
+end
+late = show_due(feed, keys, now_us, 100 + count)
 end
 if reaps then
--- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
 local function reap_expired(feed, keys, now_ms, most)
-  -- The commands that follow when some have gone, each once on nothing.
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  redis.call('ZRANGE', keys.expiry, '0', '0')
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+redis.call('ZRANGE', keys.expiry, '0', '0')
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
+end
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
+local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+for at = 1, #entries do
+entries[at] = parse_entry(entries[at])
 end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+return entries
+end
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
+end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
+end
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+if #entries == 0 then
+return
 end
--- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
+end
 local function sweep_lane(feed, keys, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  while feed.lane_swept < upto and is_left(budget) do
-    local most, expired = at_once(budget), {}
-    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-    for _, entry in ipairs(entries) do
-      spend(budget, 1, read_of(entry))
-      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-        expired[#expired + 1] = entry
-      end
-    end
-    feed.lane_swept = #entries < most and upto or entries[#entries].position
-    remove_entries(feed, keys, expired)
-  end
+local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+while feed.lane_swept < upto and is_left(budget) do
+local most, expired = at_once(budget), {}
+local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+for _, entry in ipairs(entries) do
+spend(budget, 1, read_of(entry))
+local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+expired[#expired + 1] = entry
 end
-  sweep_lane(feed, keys, now_ms, budget_of(most))
--- Removes entries whose time in the index has come.
+end
+feed.lane_swept = #entries < most and upto or entries[#entries].position
+remove_entries(feed, keys, expired)
+end
+end
+sweep_lane(feed, keys, now_ms, budget_of(most))
 local function sweep_index(feed, keys, now_ms, budget)
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
 end
-  repeat
-    local most, expired = at_once(budget), {}
-    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-    for _, place in ipairs(places) do
-      local entry = entry_at(feed, keys, place)
-      if entry then
-        spend(budget, 1, read_of(entry))
-        expired[#expired + 1] = entry
-      else
-        spend(budget, 1, 0)
-        redis.call('ZREM', keys.expiry, place)
-      end
-    end
-    remove_entries(feed, keys, expired)
-  until #places < most or not is_left(budget)
+return raws[1] and parse_entry(raws[1])
 end
-  sweep_index(feed, keys, now_ms, budget_of(most))
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+repeat
+local most, expired = at_once(budget), {}
+local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+for _, place in ipairs(places) do
+local entry = entry_at(feed, keys, place)
+if entry then
+spend(budget, 1, read_of(entry))
+expired[#expired + 1] = entry
+else
+spend(budget, 1, 0)
+redis.call('ZREM', keys.expiry, place)
+end
+end
+remove_entries(feed, keys, expired)
+until #places < most or not is_left(budget)
+end
+sweep_index(feed, keys, now_ms, budget_of(most))
 local function next_due(feed, keys)
-  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
+local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+local due_at = tonumber(soonest[2] or 0)
+local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+if next_entry then
+local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
 end
-  feed.due_at = next_due(feed, keys)
-  -- They are gone whatever becomes of the call.
--- Writes the state if it has changed.
+return due_at
+end
+feed.due_at = next_due(feed, keys)
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-  save_feed(keys.meta, feed)
 end
-  reap_expired(feed, keys, now_ms, 50 + count)
+save_feed(keys.meta, feed)
+end
+reap_expired(feed, keys, now_ms, 50 + count)
 end
 local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, now_us)
--- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
--- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
--- much as writing the lower six.
 local function exact_range(first, last)
-  local base = first - first % 1000000
-  if last - base >= 1000000 then
-    return '%.0f', 0
-  end
-  return exact(base / 1000000) .. '%06d', base
+local base = first - first % 1000000
+if last - base >= 1000000 then
+return '%.0f', 0
+end
+return exact(base / 1000000) .. '%06d', base
 end
 local form, base = exact_range(first, first + count)
 local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
--- Stores one whose place is its id.
 local function add_message(feed, keys, place, ttl_ms, origin, body)
-  if is_large(#body) then
-    redis.call('HSET', keys.bodies, place, body)
-    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
-  else
-    add_entry(keys.log, place, ttl_ms, origin, body)
-  end
+if is_large(#body) then
+redis.call('HSET', keys.bodies, place, body)
+add_large_entry(feed, keys, place, ttl_ms, origin, #body)
+else
+add_entry(keys.log, place, ttl_ms, origin, body)
 end
--- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
+end
 local function plan_expiry(feed, position, ttl_ms, indexed)
-  local expires_at_ms = math.floor(position / 1000) + ttl_ms
-  if feed.lane_swept >= feed.lane_last then
-    feed.lane_ms = ttl_ms
-    feed.lane_swept = position - 1
-  end
-  if ttl_ms == feed.lane_ms then
-    feed.lane_last = position
-  else
-    indexed[#indexed + 1] = expires_at_ms
-    indexed[#indexed + 1] = exact(position)
-  end
-  note_expiry(feed, expires_at_ms)
+local expires_at_ms = math.floor(position / 1000) + ttl_ms
+if feed.lane_swept >= feed.lane_last then
+feed.lane_ms = ttl_ms
+feed.lane_swept = position - 1
+end
+if ttl_ms == feed.lane_ms then
+feed.lane_last = position
+else
+indexed[#indexed + 1] = expires_at_ms
+indexed[#indexed + 1] = exact(position)
+end
+note_expiry(feed, expires_at_ms)
 end
 local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-  if is_large(#body) then
-    redis.call('HSET', keys.bodies, exact(id), body)
-    stand_apart(keys.meta, feed)
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
-  else
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
-  end
-  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
+if is_large(#body) then
+redis.call('HSET', keys.bodies, exact(id), body)
+stand_apart(keys.meta, feed)
+redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
+else
+redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
 end
--- Counts a message that was just parked into the state of the feed.
+redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
+end
 local function note_parked(feed, id, visible_at_us, ttl_ms)
-  if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
-    feed.visible_at_us = visible_at_us
-  end
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-  elseif feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
-  end
+if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
+feed.visible_at_us = visible_at_us
+end
+if ttl_ms == 0 then
+feed.lives_until = -1
+elseif feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
+end
 end
 local function remember_key(once, key, id, forget_at_ms)
-  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
+redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
 end
 for at = messages_at, #messages, 5 do
-  id = id + 1
-  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
-  local key, origin = messages[at + 3], messages[at + 4]
-  local known = key ~= '' and id_of_key(once, key, now_ms)
-  if known then
-    duplicates[#duplicates + 1] = id - first
-    duplicates[#duplicates + 1] = known
-  elseif delay_ms == '0' then
-    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
-    bytes = bytes + #body
-    if ttl_ms == '0' then
-      feed.lives_until = -1
-    else
-      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
-    end
-  else
-    -- Ids are ahead of a clock that has stepped back.
-    local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
-    aside = true
-  end
-  if key ~= '' and not known then
-    remember_key(once, key, id, now_ms + remember_ms)
-    keyed = keyed + 1
-  end
+id = id + 1
+local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+local key, origin = messages[at + 3], messages[at + 4]
+local known = key ~= '' and id_of_key(once, key, now_ms)
+if known then
+duplicates[#duplicates + 1] = id - first
+duplicates[#duplicates + 1] = known
+elseif delay_ms == '0' then
+add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
+bytes = bytes + #body
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+end
+else
+local visible_at_us = now_us + id - first + delay_ms * 1000
+park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
+aside = true
+end
+if key ~= '' and not known then
+remember_key(once, key, id, now_ms + remember_ms)
+keyed = keyed + 1
+end
 end
 feed.last, feed.bytes = id, feed.bytes + bytes
 local function index_expiry(expiry, indexed)
-  if #indexed > 0 then
-    redis.call('ZADD', expiry, unpack(indexed))
-  end
+if #indexed > 0 then
+redis.call('ZADD', expiry, unpack(indexed))
+end
 end
 index_expiry(expiry, indexed)
 if is_kept then
-  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
--- Removes at most \`most\` messages; of bytes that are too many as many as the call has added, \`added_bytes\`, or what 2,000 more have.
+local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
 local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
--- How many messages are visible.
 local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+local length = redis.call('XLEN', keys.log)
+return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
-  local surplus = {
-    count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
-    bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-    before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
-  }
-  local is_too_much = surplus.bytes > 0 or surplus.count > 0
-  if not is_too_much and surplus.before == 0 then
-    return
-  elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
-    most = math.min(most, surplus.count)
-  end
-  -- Nothing behind it goes, and so nothing is read there.
-  local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-  local last = is_too_much and guard or math.min(surplus.before, guard)
-  local upto = last < math.huge and exact(last) or '+'
-  local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
--- \`more_bytes\`: of what a call adds, where it removes as much.
+local surplus = {
+count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
+bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
+before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
+}
+local is_too_much = surplus.bytes > 0 or surplus.count > 0
+if not is_too_much and surplus.before == 0 then
+return
+elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
+most = math.min(most, surplus.count)
+end
+local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
+local last = is_too_much and guard or math.min(surplus.before, guard)
+local upto = last < math.huge and exact(last) or '+'
+local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-  local budget = budget_of(most, added_bytes)
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+local budget = budget_of(most, added_bytes)
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
 local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
+end
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
+local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+for at = 1, #entries do
+entries[at] = parse_entry(entries[at])
 end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+return entries
+end
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
+end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
+end
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+if #entries == 0 then
+return
+end
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
 end
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
--- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
 end
 local function is_surplus(surplus, entry)
-  return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
+return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
 end
--- Of these, the oldest messages, those that go. Moves \`trimmed\` over them, and counts them off.
 local function pick_surplus(feed, surplus, entries, guard, now_ms)
-  local going = {}
-  for _, entry in ipairs(entries) do
-    if entry.position > guard or not is_surplus(surplus, entry) then
-      break
-    end
-    going[#going + 1] = entry
-    surplus.count = surplus.count - 1
-    surplus.bytes = surplus.bytes - entry.bytes
-    if not has_expired(entry, now_ms) then
-      feed.trimmed = entry.position
-    end
-  end
-  return going
+local going = {}
+for _, entry in ipairs(entries) do
+if entry.position > guard or not is_surplus(surplus, entry) then
+break
 end
--- Removes surplus messages, oldest first, until the budget is used up, or no more than so many bytes are too many.
+going[#going + 1] = entry
+surplus.count = surplus.count - 1
+surplus.bytes = surplus.bytes - entry.bytes
+if not has_expired(entry, now_ms) then
+feed.trimmed = entry.position
+end
+end
+return going
+end
 local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
-  repeat
-    local wanted = at_once(budget)
-    local entries = entries_between(feed, keys, 1, upto, wanted)
-    -- A claim may have prolonged their lives.
-    complete_entries(keys.work, entries)
-    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
-    for _, entry in ipairs(going) do
-      spend(budget, 1, read_of(entry))
-    end
-    remove_entries(feed, keys, going)
-  until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
+repeat
+local wanted = at_once(budget)
+local entries = entries_between(feed, keys, 1, upto, wanted)
+complete_entries(keys.work, entries)
+local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+for _, entry in ipairs(going) do
+spend(budget, 1, read_of(entry))
 end
-  remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
-  if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
-    remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
-  end
+remove_entries(feed, keys, going)
+until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
 end
-  apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
+remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
+if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
+remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
+end
+end
+apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
 end
 if feed.look or feed.moved ~= 0 then
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
-    stand_apart(keys.meta, feed)
-  end
--- \`more_bytes\`: of what a call adds, where it removes as much.
+if not may_rename(keys) then
+return
+end
+stand_apart(keys.meta, feed)
+end
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- Lets a key that this call may have created go when the feed goes.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
 end
-  compact(feed, keys, now_ms, count)
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
 end
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+end
+compact(feed, keys, now_ms, count)
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
+end
+end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
 end
 if keyed > 0 then
--- \`added\`: how many keys came.
 local function forget_old_keys(once, added, now_ms)
-  drop_over(once, 2 + 2 * added, function(known)
-    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
-  end)
+drop_over(once, 2 + 2 * added, function(known)
+return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+end)
 end
-  forget_old_keys(once, keyed, now_ms)
--- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+forget_old_keys(once, keyed, now_ms)
 local function keep_keys(once, remember_ms)
-  if redis.call('PTTL', once) < remember_ms then
-    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
-  end
+if redis.call('PTTL', once) < remember_ms then
+redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
 end
-  keep_keys(once, remember_ms)
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
-  end
 end
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
+keep_keys(once, remember_ms)
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
+end
+end
 local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-  return true
+if feed.lives_until == -1 then
+local moves = feed.kept_until > 0
+feed.kept_until = -1
+return moves
+end
+if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+return false
+end
+feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+return true
 end
 if must_move(feed, now_ms) then
--- Tells Redis of all keys of a feed the time that \`must_move\` has set.
 local function move_all(feed, keys, now_ms)
-  local moving = {
-    keys.meta,
-    keys.log,
-    keys.early,
-    keys.bodies,
-    keys.claimed,
-    keys.leases,
-    keys.returned,
-    keys.work,
-    keys.expiry,
-    keys.delayed,
-    keys.parked,
-    keys.subscribers,
-    keys.guards,
-  }
--- Tells Redis the time that \`must_move\` has set.
+local moving = {
+keys.meta,
+keys.log,
+keys.early,
+keys.bodies,
+keys.claimed,
+keys.leases,
+keys.returned,
+keys.work,
+keys.expiry,
+keys.delayed,
+keys.parked,
+keys.subscribers,
+keys.guards,
+}
 local function move_keys(feed, keys, now_ms)
--- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
 end
-  move_keys(feed, moving, now_ms)
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
 end
-  move_all(feed, keys, now_ms)
+end
+end
+move_keys(feed, moving, now_ms)
+end
+move_all(feed, keys, now_ms)
 end
 if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
-  local aside_keys = { log, bodies, expiry, delayed, parked }
--- Lets a key that this call may have created go when the feed goes.
+local aside_keys = { log, bodies, expiry, delayed, parked }
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  for _, key in ipairs(aside_keys) do
-    keep_with_feed(feed, key, now_ms)
-  end
 end
--- Saves the feed and remembers the call, in one write.
+for _, key in ipairs(aside_keys) do
+keep_with_feed(feed, key, now_ms)
+end
+end
 local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
-  if caller == '' then
--- Writes the state if it has changed.
+if caller == '' then
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-    return save_feed(meta, feed)
-  end
--- What is remembered of a slot: number, time and answer of its last call.
+end
+return save_feed(meta, feed)
+end
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-  local record = call_record(call, now_ms, answer)
-  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local record = call_record(call, now_ms, answer)
+local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
 end
-  forget_old_calls(meta, call, added, now_ms)
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(meta, call, added, now_ms)
 end
 save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first, created, duplicates }
-`,
+return { 'appended', feed.epoch, first, created, duplicates }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
-    [1, 'lua/feed/append.lua', 1],
-    [41, 'lua/shared/feed/meta.lua', 1],
-    [64, 'lua/shared/feed/entry.lua', 8],
-    [68, 'lua/shared/feed/meta.lua', 25],
-    [111, 'lua/feed/append.lua', 57],
-    [123, 'lua/shared/take-up.lua', 6],
-    [133, 'lua/feed/append.lua', 69],
-    [137, 'lua/shared/clock.lua', 1],
-    [143, 'lua/feed/append.lua', 73],
-    [147, 'lua/shared/calls.lua', 12],
-    [160, 'lua/feed/append.lua', 77],
-    [164, 'lua/shared/idempotency.lua', 4],
-    [169, 'lua/feed/append.lua', 81],
-    [185, 'lua/shared/feed/save.lua', 3],
-    [198, 'lua/feed/append.lua', 97],
-    [200, 'lua/shared/feed/has-come.lua', 1],
-    [204, 'lua/feed/append.lua', 99],
-    [205, 'lua/feed/append.lua', 41],
-    [220, 'lua/feed/append.lua', 100],
-    [221, 'lua/shared/feed/save.lua', 17],
-    [225, 'lua/feed/append.lua', 101],
-    [226, 'lua/shared/feed/try-retention.lua', 1],
-    [228, 'lua/shared/feed/remove.lua', 30],
-    [230, 'lua/shared/feed/remove.lua', 22],
-    [237, 'lua/shared/feed/remove.lua', 32],
-    [240, 'lua/shared/feed/try-retention.lua', 3],
-    [245, 'lua/feed/append.lua', 102],
-    [247, 'lua/shared/exact.lua', 1],
-    [257, 'lua/shared/feed/body.lua', 5],
-    [260, 'lua/shared/feed/save.lua', 45],
-    [267, 'lua/shared/feed/add-message.lua', 3],
-    [273, 'lua/shared/feed/add-entry.lua', 1],
-    [281, 'lua/shared/feed/expiry.lua', 6],
-    [289, 'lua/shared/feed/save.lua', 22],
-    [311, 'lua/feed/append.lua', 104],
-    [312, 'lua/shared/feed/show-due.lua', 13],
-    [314, 'lua/shared/budget.lua', 5],
-    [318, 'lua/shared/feed/show-due.lua', 15],
-    [319, 'lua/shared/feed/show-due.lua', 3],
-    [328, 'lua/shared/feed/show-due.lua', 16],
-    [331, 'lua/shared/budget.lua', 10],
-    [335, 'lua/shared/feed/parked.lua', 6],
-    [350, 'lua/shared/budget.lua', 15],
-    [354, 'lua/shared/feed/body.lua', 14],
-    [358, 'lua/shared/feed/expired.lua', 1],
-    [361, 'lua/shared/feed/unpark.lua', 1],
-    [369, 'lua/shared/feed/store-late.lua', 1],
-    [397, 'lua/shared/feed/show-due.lua', 19],
-    [413, 'lua/shared/feed/save.lua', 53],
-    [421, 'lua/shared/feed/show-due.lua', 35],
-    [424, 'lua/feed/append.lua', 105],
-    [427, 'lua/shared/feed/reap.lua', 52],
-    [432, 'lua/shared/feed/remove.lua', 22],
-    [439, 'lua/shared/budget.lua', 5],
-    [443, 'lua/shared/budget.lua', 10],
-    [447, 'lua/shared/budget.lua', 15],
-    [451, 'lua/shared/feed/body.lua', 14],
-    [455, 'lua/shared/budget.lua', 20],
-    [459, 'lua/shared/feed/entry.lua', 56],
-    [472, 'lua/shared/feed/entry.lua', 12],
-    [500, 'lua/shared/feed/entry.lua', 41],
-    [514, 'lua/shared/feed/entry.lua', 70],
-    [521, 'lua/shared/feed/remove.lua', 3],
-    [539, 'lua/shared/feed/remove.lua', 36],
-    [573, 'lua/shared/feed/reap.lua', 3],
-    [590, 'lua/shared/feed/reap.lua', 57],
-    [591, 'lua/shared/feed/reap.lua', 21],
-    [593, 'lua/shared/feed/entry.lua', 78],
-    [602, 'lua/shared/feed/reap.lua', 23],
-    [618, 'lua/shared/feed/reap.lua', 58],
-    [619, 'lua/shared/feed/reap.lua', 40],
-    [630, 'lua/shared/feed/reap.lua', 59],
-    [632, 'lua/shared/feed/save.lua', 53],
-    [640, 'lua/shared/feed/reap.lua', 61],
-    [642, 'lua/feed/append.lua', 108],
-    [646, 'lua/shared/exact-range.lua', 1],
-    [656, 'lua/feed/append.lua', 112],
-    [658, 'lua/shared/feed/add-message.lua', 10],
-    [667, 'lua/shared/feed/expiry.lua', 15],
-    [682, 'lua/shared/feed/park.lua', 3],
-    [692, 'lua/shared/feed/park.lua', 14],
-    [703, 'lua/shared/idempotency.lua', 10],
-    [706, 'lua/feed/append.lua', 114],
-    [735, 'lua/shared/feed/expiry.lua', 31],
-    [740, 'lua/feed/append.lua', 143],
-    [743, 'lua/shared/feed/retention.lua', 40],
-    [745, 'lua/shared/feed/log-length.lua', 1],
-    [750, 'lua/shared/feed/retention.lua', 42],
-    [766, 'lua/shared/budget.lua', 5],
-    [770, 'lua/shared/feed/retention.lua', 58],
-    [771, 'lua/shared/feed/remove.lua', 22],
-    [778, 'lua/shared/budget.lua', 10],
-    [782, 'lua/shared/budget.lua', 15],
-    [786, 'lua/shared/feed/body.lua', 14],
-    [790, 'lua/shared/feed/expired.lua', 1],
-    [793, 'lua/shared/budget.lua', 20],
-    [797, 'lua/shared/feed/entry.lua', 56],
-    [810, 'lua/shared/feed/entry.lua', 12],
-    [838, 'lua/shared/feed/entry.lua', 41],
-    [852, 'lua/shared/feed/entry.lua', 70],
-    [859, 'lua/shared/feed/remove.lua', 3],
-    [877, 'lua/shared/feed/remove.lua', 36],
-    [911, 'lua/shared/feed/work.lua', 6],
-    [920, 'lua/shared/feed/work.lua', 20],
-    [937, 'lua/shared/feed/retention.lua', 4],
-    [940, 'lua/shared/feed/retention.lua', 8],
-    [956, 'lua/shared/feed/retention.lua', 25],
-    [970, 'lua/shared/feed/retention.lua', 59],
-    [975, 'lua/feed/append.lua', 146],
-    [978, 'lua/shared/feed/compact.lua', 54],
-    [982, 'lua/shared/feed/compact.lua', 7],
-    [1000, 'lua/shared/feed/compact.lua', 58],
-    [1005, 'lua/shared/feed/compact.lua', 47],
-    [1011, 'lua/shared/feed/compact.lua', 63],
-    [1016, 'lua/shared/budget.lua', 5],
-    [1020, 'lua/shared/feed/compact.lua', 26],
-    [1022, 'lua/shared/budget.lua', 10],
-    [1026, 'lua/shared/budget.lua', 15],
-    [1030, 'lua/shared/budget.lua', 20],
-    [1034, 'lua/shared/feed/compact.lua', 28],
-    [1052, 'lua/shared/feed/keep-alive.lua', 5],
-    [1058, 'lua/shared/feed/compact.lua', 68],
-    [1066, 'lua/feed/append.lua', 149],
-    [1068, 'lua/shared/drop-over.lua', 4],
-    [1090, 'lua/feed/append.lua', 151],
-    [1091, 'lua/shared/idempotency.lua', 14],
-    [1097, 'lua/feed/append.lua', 152],
-    [1098, 'lua/shared/idempotency.lua', 21],
-    [1104, 'lua/feed/append.lua', 153],
-    [1109, 'lua/shared/feed/keep-alive.lua', 12],
-    [1123, 'lua/feed/append.lua', 158],
-    [1124, 'lua/shared/feed/move-all.lua', 1],
-    [1141, 'lua/shared/feed/keep-alive.lua', 27],
-    [1143, 'lua/shared/feed/keep-alive.lua', 5],
-    [1149, 'lua/shared/feed/keep-alive.lua', 29],
-    [1157, 'lua/shared/feed/move-all.lua', 18],
-    [1159, 'lua/feed/append.lua', 159],
-    [1163, 'lua/shared/feed/keep-alive.lua', 5],
-    [1169, 'lua/feed/append.lua', 163],
-    [1173, 'lua/shared/feed/save-call.lua', 1],
-    [1176, 'lua/shared/feed/save.lua', 53],
-    [1184, 'lua/shared/feed/save-call.lua', 4],
-    [1186, 'lua/shared/calls.lua', 7],
-    [1190, 'lua/shared/feed/save-call.lua', 6],
-    [1192, 'lua/shared/calls.lua', 26],
-    [1206, 'lua/shared/feed/save-call.lua', 8],
-    [1208, 'lua/feed/append.lua', 167],
-    [1209, 'lua/shared/wake.lua', 1],
-    [1222, 'lua/feed/append.lua', 168],
+    [1, 'lua/feed/append.lua', 14],
+    [3, 'lua/feed/append.lua', 17],
+    [8, 'lua/feed/append.lua', 28],
+    [20, 'lua/shared/feed/meta.lua', 22],
+    [21, 'lua/shared/feed/entry.lua', 10],
+    [22, 'lua/shared/feed/meta.lua', 27],
+    [29, 'lua/shared/feed/meta.lua', 35],
+    [37, 'lua/shared/feed/meta.lua', 44],
+    [61, 'lua/feed/append.lua', 57],
+    [72, 'lua/shared/take-up.lua', 7],
+    [81, 'lua/feed/append.lua', 69],
+    [85, 'lua/shared/clock.lua', 3],
+    [89, 'lua/feed/append.lua', 73],
+    [92, 'lua/shared/calls.lua', 15],
+    [102, 'lua/feed/append.lua', 77],
+    [106, 'lua/shared/idempotency.lua', 5],
+    [110, 'lua/feed/append.lua', 81],
+    [122, 'lua/feed/append.lua', 95],
+    [124, 'lua/shared/feed/save.lua', 5],
+    [135, 'lua/feed/append.lua', 97],
+    [137, 'lua/shared/feed/has-come.lua', 2],
+    [140, 'lua/feed/append.lua', 99],
+    [141, 'lua/feed/append.lua', 41],
+    [156, 'lua/feed/append.lua', 100],
+    [157, 'lua/shared/feed/save.lua', 18],
+    [160, 'lua/feed/append.lua', 101],
+    [161, 'lua/shared/feed/try-retention.lua', 2],
+    [162, 'lua/shared/feed/remove.lua', 31],
+    [163, 'lua/shared/feed/remove.lua', 24],
+    [168, 'lua/shared/feed/remove.lua', 32],
+    [171, 'lua/shared/feed/try-retention.lua', 3],
+    [176, 'lua/feed/append.lua', 102],
+    [178, 'lua/shared/exact.lua', 4],
+    [185, 'lua/shared/feed/body.lua', 5],
+    [188, 'lua/shared/feed/save.lua', 46],
+    [194, 'lua/shared/feed/add-message.lua', 4],
+    [199, 'lua/shared/feed/add-entry.lua', 2],
+    [206, 'lua/shared/feed/expiry.lua', 6],
+    [214, 'lua/shared/feed/save.lua', 22],
+    [236, 'lua/feed/append.lua', 104],
+    [237, 'lua/shared/feed/show-due.lua', 14],
+    [238, 'lua/shared/budget.lua', 6],
+    [241, 'lua/shared/feed/show-due.lua', 15],
+    [242, 'lua/shared/feed/show-due.lua', 5],
+    [249, 'lua/shared/feed/show-due.lua', 16],
+    [252, 'lua/shared/budget.lua', 11],
+    [255, 'lua/shared/feed/parked.lua', 7],
+    [269, 'lua/shared/budget.lua', 15],
+    [273, 'lua/shared/feed/body.lua', 15],
+    [276, 'lua/shared/feed/expired.lua', 1],
+    [279, 'lua/shared/feed/unpark.lua', 2],
+    [286, 'lua/shared/feed/store-late.lua', 4],
+    [311, 'lua/shared/feed/show-due.lua', 19],
+    [326, 'lua/shared/feed/save.lua', 54],
+    [333, 'lua/shared/feed/show-due.lua', 35],
+    [336, 'lua/feed/append.lua', 105],
+    [339, 'lua/shared/feed/reap.lua', 53],
+    [340, 'lua/shared/feed/reap.lua', 55],
+    [342, 'lua/shared/feed/remove.lua', 24],
+    [347, 'lua/shared/budget.lua', 6],
+    [350, 'lua/shared/budget.lua', 11],
+    [353, 'lua/shared/budget.lua', 15],
+    [357, 'lua/shared/feed/body.lua', 15],
+    [360, 'lua/shared/budget.lua', 21],
+    [363, 'lua/shared/feed/entry.lua', 57],
+    [375, 'lua/shared/feed/entry.lua', 14],
+    [401, 'lua/shared/feed/entry.lua', 41],
+    [403, 'lua/shared/feed/entry.lua', 44],
+    [414, 'lua/shared/feed/entry.lua', 70],
+    [421, 'lua/shared/feed/remove.lua', 4],
+    [438, 'lua/shared/feed/remove.lua', 36],
+    [457, 'lua/shared/feed/remove.lua', 56],
+    [471, 'lua/shared/feed/reap.lua', 4],
+    [487, 'lua/shared/feed/reap.lua', 57],
+    [488, 'lua/shared/feed/reap.lua', 22],
+    [489, 'lua/shared/feed/entry.lua', 78],
+    [498, 'lua/shared/feed/reap.lua', 23],
+    [514, 'lua/shared/feed/reap.lua', 58],
+    [515, 'lua/shared/feed/reap.lua', 41],
+    [525, 'lua/shared/feed/reap.lua', 59],
+    [526, 'lua/shared/feed/save.lua', 54],
+    [533, 'lua/shared/feed/reap.lua', 61],
+    [535, 'lua/feed/append.lua', 108],
+    [539, 'lua/shared/exact-range.lua', 4],
+    [546, 'lua/feed/append.lua', 112],
+    [548, 'lua/shared/feed/add-message.lua', 11],
+    [556, 'lua/shared/feed/expiry.lua', 16],
+    [570, 'lua/shared/feed/park.lua', 3],
+    [580, 'lua/shared/feed/park.lua', 15],
+    [590, 'lua/shared/idempotency.lua', 10],
+    [593, 'lua/feed/append.lua', 114],
+    [610, 'lua/feed/append.lua', 132],
+    [621, 'lua/shared/feed/expiry.lua', 31],
+    [626, 'lua/feed/append.lua', 143],
+    [629, 'lua/shared/feed/retention.lua', 41],
+    [630, 'lua/shared/feed/log-length.lua', 2],
+    [634, 'lua/shared/feed/retention.lua', 42],
+    [645, 'lua/shared/feed/retention.lua', 54],
+    [649, 'lua/shared/budget.lua', 6],
+    [652, 'lua/shared/feed/retention.lua', 58],
+    [653, 'lua/shared/feed/remove.lua', 24],
+    [658, 'lua/shared/budget.lua', 11],
+    [661, 'lua/shared/budget.lua', 15],
+    [665, 'lua/shared/feed/body.lua', 15],
+    [668, 'lua/shared/feed/expired.lua', 1],
+    [671, 'lua/shared/budget.lua', 21],
+    [674, 'lua/shared/feed/entry.lua', 57],
+    [686, 'lua/shared/feed/entry.lua', 14],
+    [712, 'lua/shared/feed/entry.lua', 41],
+    [714, 'lua/shared/feed/entry.lua', 44],
+    [725, 'lua/shared/feed/entry.lua', 70],
+    [732, 'lua/shared/feed/remove.lua', 4],
+    [749, 'lua/shared/feed/remove.lua', 36],
+    [768, 'lua/shared/feed/remove.lua', 56],
+    [782, 'lua/shared/feed/work.lua', 6],
+    [791, 'lua/shared/feed/work.lua', 21],
+    [807, 'lua/shared/feed/retention.lua', 4],
+    [810, 'lua/shared/feed/retention.lua', 9],
+    [825, 'lua/shared/feed/retention.lua', 26],
+    [829, 'lua/shared/feed/retention.lua', 31],
+    [837, 'lua/shared/feed/retention.lua', 59],
+    [842, 'lua/feed/append.lua', 146],
+    [845, 'lua/shared/feed/compact.lua', 56],
+    [847, 'lua/shared/feed/compact.lua', 8],
+    [849, 'lua/shared/feed/compact.lua', 11],
+    [852, 'lua/shared/feed/compact.lua', 15],
+    [858, 'lua/shared/feed/compact.lua', 22],
+    [861, 'lua/shared/feed/compact.lua', 58],
+    [864, 'lua/shared/feed/compact.lua', 62],
+    [865, 'lua/shared/feed/compact.lua', 49],
+    [869, 'lua/shared/feed/compact.lua', 63],
+    [874, 'lua/shared/budget.lua', 6],
+    [877, 'lua/shared/feed/compact.lua', 27],
+    [878, 'lua/shared/budget.lua', 11],
+    [881, 'lua/shared/budget.lua', 15],
+    [885, 'lua/shared/budget.lua', 21],
+    [888, 'lua/shared/feed/compact.lua', 28],
+    [893, 'lua/shared/feed/compact.lua', 34],
+    [905, 'lua/shared/feed/keep-alive.lua', 6],
+    [910, 'lua/shared/feed/compact.lua', 68],
+    [918, 'lua/feed/append.lua', 149],
+    [920, 'lua/shared/drop-over.lua', 6],
+    [923, 'lua/shared/drop-over.lua', 10],
+    [935, 'lua/shared/drop-over.lua', 23],
+    [938, 'lua/feed/append.lua', 151],
+    [939, 'lua/shared/idempotency.lua', 15],
+    [944, 'lua/feed/append.lua', 152],
+    [945, 'lua/shared/idempotency.lua', 22],
+    [950, 'lua/feed/append.lua', 153],
+    [955, 'lua/shared/feed/keep-alive.lua', 14],
+    [967, 'lua/feed/append.lua', 158],
+    [968, 'lua/shared/feed/move-all.lua', 2],
+    [984, 'lua/shared/feed/keep-alive.lua', 28],
+    [985, 'lua/shared/feed/keep-alive.lua', 6],
+    [990, 'lua/shared/feed/keep-alive.lua', 29],
+    [998, 'lua/shared/feed/move-all.lua', 18],
+    [1000, 'lua/feed/append.lua', 159],
+    [1004, 'lua/shared/feed/keep-alive.lua', 6],
+    [1009, 'lua/feed/append.lua', 163],
+    [1013, 'lua/shared/feed/save-call.lua', 2],
+    [1015, 'lua/shared/feed/save.lua', 54],
+    [1022, 'lua/shared/feed/save-call.lua', 4],
+    [1024, 'lua/shared/calls.lua', 8],
+    [1027, 'lua/shared/feed/save-call.lua', 6],
+    [1029, 'lua/shared/calls.lua', 28],
+    [1035, 'lua/shared/calls.lua', 35],
+    [1040, 'lua/shared/feed/save-call.lua', 8],
+    [1042, 'lua/feed/append.lua', 167],
+    [1043, 'lua/shared/wake.lua', 4],
+    [1053, 'lua/feed/append.lua', 168],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2954,1127 +2607,996 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: '5425b6574fe4049f9ec57324e0094894708acefc',
+    sha1: '96f5ec693988335d14ef71755331db1346c7c54c',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids.
-Ids that the claim does not hold are passed over.
-
-@returns buried  count:integer
-@returns lost
-@cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and
-         there, and for 50 dead letters that have expired
-]]
-local meta = KEYS[1] -- hash: the feed's state
--- KEYS[2] log: stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
--- KEYS[7] returned: sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
--- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
-local parked = KEYS[10] -- hash: id -> delayed message, later its position
--- KEYS[11] subscribers: sorted set: subscriber -> position
-local dead_meta = KEYS[12] -- hash: state of the dead-letter feed
--- KEYS[13] dead_log: stream: the dead letters
--- KEYS[14] dead_early: stream: the same of the dead letters
--- KEYS[15] dead_bodies: hash: the same of the dead letters
--- KEYS[16] dead_claimed: sorted set: the same of the dead letters
--- KEYS[17] dead_leases: sorted set: the same of the dead letters
--- KEYS[18] dead_returned: sorted set: the same of the dead letters
--- KEYS[19] dead_work: hash: the same of the dead letters
--- KEYS[20] dead_expiry: sorted set: position -> expires_at_ms of dead letters
--- KEYS[21] dead_parked: hash: id -> position of dead letters
-local codec = ARGV[1] -- text: name of the codec that was to read the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local token = ARGV[4] -- text: token of the claim
-local dead_ms = tonumber(ARGV[5]) -- integer: how long a dead letter lives; 0: as long as it would have
-local dead_channel = ARGV[6] -- text: where those wait who read dead letters
-local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
-local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[8]
+local parked = KEYS[10]
+local dead_meta = KEYS[12]
+local codec = ARGV[1]
+local caller = ARGV[2]
+local call = ARGV[3]
+local token = ARGV[4]
+local dead_ms = tonumber(ARGV[5])
+local dead_channel = ARGV[6]
+local sharded = ARGV[7] == '1'
+local ids, ids_at = ARGV, 8
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
 local dead = open_feed(dead_meta, codec)
 if dead.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. dead.layout)
+return redis.error_reply('LAYOUT ' .. dead.layout)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'buried', tonumber(remembered) }
+return { 'buried', tonumber(remembered) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 if not is_live(leases, token, now_ms) then
-  return { 'lost' }
+return { 'lost' }
 end
-
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
+local asked, ats, found, seen = {}, {}, {}, {}
+for at = ids_at, #ids, 1 do
+if not seen[ids[at]] then
+asked[#asked + 1] = ids[at]
+seen[ids[at]] = true
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+ats[#asked] = at - ids_at + 1
+end
+if #asked == 0 then
+return found
+end
+for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+local moved_to = string.match(known or '', '^@(%d+)$')
+if known and not moved_to then
+found[at] = { id = asked[at], at = ats[at], parked = known }
+else
+found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+end
+end
+return found
+end
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+end
+return raws[1] and parse_entry(raws[1])
 end
 local keys = {
-  meta = meta,
-  log = KEYS[2],
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = KEYS[7],
-  work = work,
-  expiry = KEYS[9],
-  parked = parked,
-  subscribers = KEYS[11],
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = KEYS[7],
+work = work,
+expiry = KEYS[9],
+parked = parked,
+subscribers = KEYS[11],
 }
 local entries = {}
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local entry = found.place
-    and redis.call('ZSCORE', claimed, found.place) == token
-    and entry_at(feed, keys, found.place)
-  entries[#entries + 1] = entry or nil
+local entry = found.place
+and redis.call('ZSCORE', claimed, found.place) == token
+and entry_at(feed, keys, found.place)
+entries[#entries + 1] = entry or nil
 end
--- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
 end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+local function parse_work(text)
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
 end
 complete_entries(work, entries)
 if #entries > 0 then
-  local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
-  -- It is used as soon as this partition is.
-  dead.partitions = feed.partitions
--- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
+dead.partitions = feed.partitions
 local function refuse_when_full(meta, feed)
-  redis.call('HSET', meta, 'codec', feed.codec)
+redis.call('HSET', meta, 'codec', feed.codec)
 end
-  refuse_when_full(meta, feed)
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+refuse_when_full(meta, feed)
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- For calls that write before they remove.
 local function try_whole_removal(keys)
-  try_removal(keys)
-  redis.call('XDEL', keys.log, '0-1')
+try_removal(keys)
+redis.call('XDEL', keys.log, '0-1')
 end
-  try_whole_removal(keys)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+try_whole_removal(keys)
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- From now on something of the feed is where only those look who know this layout.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+end
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
+end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
+end
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+if #entries == 0 then
+return
+end
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
 end
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
--- Writes the state if it has changed.
+return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
--- Does so, removes as many that have expired there, and closes holes.
+end
 local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
+local now_ms = math.floor(now_us / 1000)
 local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
+if feed.epoch ~= 0 then
+return false
 end
-  begin_feed(dead_keys.meta, dead, now_us)
--- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
+feed.epoch = now_us
+redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+if feed.partitions > 0 then
+redis.call('HSET', meta, 'partitions', feed.partitions)
+end
+return true
+end
+begin_feed(dead_keys.meta, dead, now_us)
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  dead.last = math.max(dead.last, now_us - 1)
--- The body of an entry.
+dead.last = math.max(dead.last, now_us - 1)
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function is_large(bytes)
-  return bytes > 16384
+return bytes > 16384
 end
--- Stores one whose body is large and stands apart already.
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
+stand_apart(keys.meta, feed)
+redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+feed.large = feed.large + bytes
 end
--- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+end
 end
 local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
+if feed.due_at == 0 or expires_at_ms < feed.due_at then
+feed.due_at = expires_at_ms
 end
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+end
+end
 local function store_late(feed, keys, entry)
-  feed.last = feed.last + 1
-  local place, id = exact(feed.last), exact(entry.id)
-  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  if is_large(entry.bytes) then
-    if entry.body then
-      redis.call('HSET', keys.bodies, id, entry.body)
-    end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-  else
-    add_entry(keys.log, place, ttl_ms, extra, entry.body)
-  end
-  redis.call('HSET', keys.parked, id, '@' .. place)
-  feed.bytes = feed.bytes + entry.bytes
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', keys.expiry, expires_at_ms, place)
-    note_expiry(feed, expires_at_ms)
-  end
+feed.last = feed.last + 1
+local place, id = exact(feed.last), exact(entry.id)
+local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+if entry.expires_at_ms ~= 0 then
+ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
 end
-  for _, entry in ipairs(entries) do
-    if dead_ms > 0 then
-      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-    end
-    entry.body = body_of(bodies, entry)
-    store_late(dead, dead_keys, entry)
-  end
+if is_large(entry.bytes) then
+if entry.body then
+redis.call('HSET', keys.bodies, id, entry.body)
 end
-  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+else
+add_entry(keys.log, place, ttl_ms, extra, entry.body)
+end
+redis.call('HSET', keys.parked, id, '@' .. place)
+feed.bytes = feed.bytes + entry.bytes
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+redis.call('ZADD', keys.expiry, expires_at_ms, place)
+note_expiry(feed, expires_at_ms)
+end
+end
+for _, entry in ipairs(entries) do
+if dead_ms > 0 then
+entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+end
+entry.body = body_of(bodies, entry)
+store_late(dead, dead_keys, entry)
+end
+end
+store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
 local function has_come(moment, now)
-  return moment ~= 0 and moment <= now
+return moment ~= 0 and moment <= now
 end
-  if has_come(dead.due_at, now_ms) then
--- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+if has_come(dead.due_at, now_ms) then
 local function reap_expired(feed, keys, now_ms, most)
-  -- The commands that follow when some have gone, each once on nothing.
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  redis.call('ZRANGE', keys.expiry, '0', '0')
--- Whether one more may be taken.
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+redis.call('ZRANGE', keys.expiry, '0', '0')
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+end
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
 end
 local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
+local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+for at = 1, #entries do
+entries[at] = parse_entry(entries[at])
+end
+return entries
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
--- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
 local function sweep_lane(feed, keys, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  while feed.lane_swept < upto and is_left(budget) do
-    local most, expired = at_once(budget), {}
-    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-    for _, entry in ipairs(entries) do
-      spend(budget, 1, read_of(entry))
-      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-        expired[#expired + 1] = entry
-      end
-    end
-    feed.lane_swept = #entries < most and upto or entries[#entries].position
-    remove_entries(feed, keys, expired)
-  end
+local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+while feed.lane_swept < upto and is_left(budget) do
+local most, expired = at_once(budget), {}
+local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+for _, entry in ipairs(entries) do
+spend(budget, 1, read_of(entry))
+local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+expired[#expired + 1] = entry
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
+end
+feed.lane_swept = #entries < most and upto or entries[#entries].position
+remove_entries(feed, keys, expired)
+end
+end
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-  sweep_lane(feed, keys, now_ms, budget_of(most))
--- Removes entries whose time in the index has come.
+sweep_lane(feed, keys, now_ms, budget_of(most))
 local function sweep_index(feed, keys, now_ms, budget)
-  repeat
-    local most, expired = at_once(budget), {}
-    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-    for _, place in ipairs(places) do
-      local entry = entry_at(feed, keys, place)
-      if entry then
-        spend(budget, 1, read_of(entry))
-        expired[#expired + 1] = entry
-      else
-        spend(budget, 1, 0)
-        redis.call('ZREM', keys.expiry, place)
-      end
-    end
-    remove_entries(feed, keys, expired)
-  until #places < most or not is_left(budget)
+repeat
+local most, expired = at_once(budget), {}
+local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+for _, place in ipairs(places) do
+local entry = entry_at(feed, keys, place)
+if entry then
+spend(budget, 1, read_of(entry))
+expired[#expired + 1] = entry
+else
+spend(budget, 1, 0)
+redis.call('ZREM', keys.expiry, place)
 end
-  sweep_index(feed, keys, now_ms, budget_of(most))
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+end
+remove_entries(feed, keys, expired)
+until #places < most or not is_left(budget)
+end
+sweep_index(feed, keys, now_ms, budget_of(most))
 local function next_due(feed, keys)
-  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
+local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+local due_at = tonumber(soonest[2] or 0)
+local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+if next_entry then
+local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
 end
-  feed.due_at = next_due(feed, keys)
-  -- They are gone whatever becomes of the call.
-  save_feed(keys.meta, feed)
+return due_at
 end
-    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
-  end
-  if dead.look or dead.moved ~= 0 then
--- Whether one more may be taken.
+feed.due_at = next_due(feed, keys)
+save_feed(keys.meta, feed)
+end
+reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+end
+if dead.look or dead.moved ~= 0 then
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- Lets a key that this call may have created go when the feed goes.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+end
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
-    stand_apart(keys.meta, feed)
-  end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
+if not may_rename(keys) then
+return
 end
-    compact(dead, dead_keys, now_ms, #entries)
-  end
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
+stand_apart(keys.meta, feed)
+end
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(dead, dead_keys, now_ms, #entries)
+end
 local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-  return true
+if feed.lives_until == -1 then
+local moves = feed.kept_until > 0
+feed.kept_until = -1
+return moves
 end
-  if must_move(dead, now_ms) or dead.kept_until > 0 then
-    local moving = {
-      dead_keys.meta,
-      dead_keys.log,
-      dead_keys.early,
-      dead_keys.bodies,
-      dead_keys.claimed,
-      dead_keys.leases,
-      dead_keys.returned,
-      dead_keys.work,
-      dead_keys.expiry,
-      dead_keys.parked,
-    }
--- Tells Redis the time that \`must_move\` has set.
+if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+return false
+end
+feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+return true
+end
+if must_move(dead, now_ms) or dead.kept_until > 0 then
+local moving = {
+dead_keys.meta,
+dead_keys.log,
+dead_keys.early,
+dead_keys.bodies,
+dead_keys.claimed,
+dead_keys.leases,
+dead_keys.returned,
+dead_keys.work,
+dead_keys.expiry,
+dead_keys.parked,
+}
 local function move_keys(feed, keys, now_ms)
--- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
 end
-    move_keys(dead, moving, now_ms)
-  end
-  save_feed(dead_keys.meta, dead)
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
+end
+end
+end
+move_keys(dead, moving, now_ms)
+end
+save_feed(dead_keys.meta, dead)
 end
 local dead_keys = {
-  meta = dead_meta,
-  log = KEYS[13],
-  early = KEYS[14],
-  bodies = KEYS[15],
-  claimed = KEYS[16],
-  leases = KEYS[17],
-  returned = KEYS[18],
-  work = KEYS[19],
-  expiry = KEYS[20],
-  parked = KEYS[21],
+meta = dead_meta,
+log = KEYS[13],
+early = KEYS[14],
+bodies = KEYS[15],
+claimed = KEYS[16],
+leases = KEYS[17],
+returned = KEYS[18],
+work = KEYS[19],
+expiry = KEYS[20],
+parked = KEYS[21],
 }
-  bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
 end
-  wake(dead_channel, sharded, 'appended')
-  remove_entries(feed, keys, entries)
-  if is_over then
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
+end
+wake(dead_channel, sharded, 'appended')
+remove_entries(feed, keys, entries)
+if is_over then
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
-    redis.call('HDEL', work, lease_field(token))
-    redis.call('ZREM', leases, token)
-  end
-  if feed.look or feed.moved ~= 0 then
--- Whether one more may be taken.
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
+end
+if feed.look or feed.moved ~= 0 then
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- Lets a key that this call may have created go when the feed goes.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+end
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
-    stand_apart(keys.meta, feed)
-  end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
+if not may_rename(keys) then
+return
 end
-    compact(feed, keys, now_ms, #entries)
-  end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+stand_apart(keys.meta, feed)
+end
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(feed, keys, now_ms, #entries)
+end
 local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
-  if may_rest(feed) then
--- To be asked for where the feed \`may_rest\`.
+if may_rest(feed) then
 local function rest_when_empty(feed, keys, now_ms)
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
-  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-  if feed.moved ~= 0 then
-    held[3] = redis.pcall('XLEN', keys.early)
-  end
-  for _, count in ipairs(held) do
-    if count ~= 0 then
-      return false
-    end
-  end
-  return true
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
 end
-  if not is_empty(feed, keys) then
-    return
-  end
-  redis.pcall('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.pcall('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
--- Lets a key that this call may have created go when the feed goes.
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
+end
+end
+return true
+end
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
 end
-    rest_when_empty(feed, keys, now_ms)
-  end
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
+rest_when_empty(feed, keys, now_ms)
+end
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
 end
-  remember_answer(meta, caller, call, now_ms, exact(#entries))
-  save_feed(meta, feed)
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
 end
-return { 'buried', #entries }
-`,
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
+end
+remember_answer(meta, caller, call, now_ms, exact(#entries))
+save_feed(meta, feed)
+end
+return { 'buried', #entries }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   lines: [
-    [1, 'lua/feed/bury.lua', 1],
-    [40, 'lua/shared/feed/meta.lua', 1],
-    [63, 'lua/shared/feed/entry.lua', 8],
-    [67, 'lua/shared/feed/meta.lua', 25],
-    [110, 'lua/feed/bury.lua', 66],
-    [121, 'lua/shared/calls.lua', 12],
-    [134, 'lua/feed/bury.lua', 77],
-    [141, 'lua/shared/clock.lua', 1],
-    [147, 'lua/feed/bury.lua', 84],
-    [149, 'lua/shared/feed/leases.lua', 9],
-    [153, 'lua/feed/bury.lua', 86],
-    [157, 'lua/shared/feed/places.lua', 3],
-    [181, 'lua/shared/feed/entry.lua', 12],
-    [209, 'lua/shared/feed/entry.lua', 41],
-    [223, 'lua/shared/feed/entry.lua', 78],
-    [232, 'lua/feed/bury.lua', 40],
-    [245, 'lua/feed/bury.lua', 90],
-    [252, 'lua/shared/feed/work.lua', 20],
-    [261, 'lua/shared/feed/work.lua', 6],
-    [270, 'lua/shared/feed/work.lua', 29],
-    [278, 'lua/feed/bury.lua', 97],
-    [283, 'lua/shared/feed/save.lua', 17],
-    [287, 'lua/feed/bury.lua', 102],
-    [288, 'lua/shared/feed/remove.lua', 22],
-    [295, 'lua/shared/feed/remove.lua', 30],
-    [300, 'lua/feed/bury.lua', 103],
-    [301, 'lua/shared/exact.lua', 1],
-    [311, 'lua/shared/feed/save.lua', 45],
-    [318, 'lua/shared/feed/remove.lua', 3],
-    [336, 'lua/shared/feed/remove.lua', 36],
-    [370, 'lua/shared/feed/save.lua', 22],
-    [392, 'lua/shared/feed/save.lua', 53],
-    [400, 'lua/shared/feed/bury.lua', 13],
-    [403, 'lua/shared/feed/save.lua', 3],
-    [416, 'lua/shared/feed/bury.lua', 16],
-    [417, 'lua/shared/feed/bury.lua', 1],
-    [420, 'lua/shared/feed/body.lua', 9],
-    [424, 'lua/shared/feed/body.lua', 5],
-    [427, 'lua/shared/feed/add-message.lua', 3],
-    [433, 'lua/shared/feed/add-entry.lua', 1],
-    [441, 'lua/shared/feed/expiry.lua', 6],
-    [449, 'lua/shared/feed/store-late.lua', 1],
-    [477, 'lua/shared/feed/bury.lua', 4],
-    [485, 'lua/shared/feed/bury.lua', 17],
-    [486, 'lua/shared/feed/has-come.lua', 1],
-    [490, 'lua/shared/feed/bury.lua', 18],
-    [491, 'lua/shared/feed/reap.lua', 52],
-    [496, 'lua/shared/budget.lua', 10],
-    [500, 'lua/shared/budget.lua', 20],
-    [504, 'lua/shared/feed/entry.lua', 56],
-    [517, 'lua/shared/feed/entry.lua', 70],
-    [524, 'lua/shared/budget.lua', 15],
-    [528, 'lua/shared/feed/body.lua', 14],
-    [532, 'lua/shared/feed/reap.lua', 3],
-    [549, 'lua/shared/budget.lua', 5],
-    [553, 'lua/shared/feed/reap.lua', 57],
-    [554, 'lua/shared/feed/reap.lua', 21],
-    [572, 'lua/shared/feed/reap.lua', 58],
-    [573, 'lua/shared/feed/reap.lua', 40],
-    [584, 'lua/shared/feed/reap.lua', 59],
-    [588, 'lua/shared/feed/bury.lua', 19],
-    [591, 'lua/shared/budget.lua', 10],
-    [595, 'lua/shared/budget.lua', 20],
-    [599, 'lua/shared/budget.lua', 15],
-    [603, 'lua/shared/budget.lua', 5],
-    [607, 'lua/shared/feed/compact.lua', 26],
-    [627, 'lua/shared/feed/keep-alive.lua', 5],
-    [633, 'lua/shared/feed/compact.lua', 54],
-    [637, 'lua/shared/feed/compact.lua', 7],
-    [655, 'lua/shared/feed/compact.lua', 7],
-    [673, 'lua/shared/feed/compact.lua', 58],
-    [678, 'lua/shared/feed/compact.lua', 47],
-    [684, 'lua/shared/feed/compact.lua', 47],
-    [690, 'lua/shared/feed/compact.lua', 63],
-    [703, 'lua/shared/feed/bury.lua', 22],
-    [705, 'lua/shared/feed/keep-alive.lua', 12],
-    [719, 'lua/shared/feed/bury.lua', 24],
-    [732, 'lua/shared/feed/keep-alive.lua', 27],
-    [734, 'lua/shared/feed/keep-alive.lua', 5],
-    [740, 'lua/shared/feed/keep-alive.lua', 29],
-    [748, 'lua/shared/feed/bury.lua', 37],
-    [752, 'lua/feed/bury.lua', 53],
-    [764, 'lua/feed/bury.lua', 104],
-    [765, 'lua/shared/wake.lua', 1],
-    [778, 'lua/feed/bury.lua', 105],
-    [781, 'lua/shared/feed/leases.lua', 5],
-    [784, 'lua/feed/bury.lua', 108],
-    [788, 'lua/shared/budget.lua', 10],
-    [792, 'lua/shared/budget.lua', 20],
-    [796, 'lua/shared/budget.lua', 15],
-    [800, 'lua/shared/budget.lua', 5],
-    [804, 'lua/shared/feed/compact.lua', 26],
-    [824, 'lua/shared/feed/keep-alive.lua', 5],
-    [830, 'lua/shared/feed/compact.lua', 54],
-    [834, 'lua/shared/feed/compact.lua', 7],
-    [852, 'lua/shared/feed/compact.lua', 7],
-    [870, 'lua/shared/feed/compact.lua', 58],
-    [875, 'lua/shared/feed/compact.lua', 47],
-    [881, 'lua/shared/feed/compact.lua', 47],
-    [887, 'lua/shared/feed/compact.lua', 63],
-    [900, 'lua/feed/bury.lua', 112],
-    [902, 'lua/shared/feed/may-rest.lua', 1],
-    [906, 'lua/feed/bury.lua', 114],
-    [907, 'lua/shared/feed/rest.lua', 19],
-    [909, 'lua/shared/feed/rest.lua', 5],
-    [922, 'lua/shared/feed/rest.lua', 21],
-    [934, 'lua/shared/feed/keep-alive.lua', 5],
-    [940, 'lua/shared/feed/rest.lua', 33],
-    [946, 'lua/feed/bury.lua', 115],
-    [948, 'lua/shared/calls.lua', 41],
-    [950, 'lua/shared/calls.lua', 7],
-    [954, 'lua/shared/calls.lua', 43],
-    [955, 'lua/shared/calls.lua', 26],
-    [964, 'lua/shared/drop-over.lua', 4],
-    [986, 'lua/shared/calls.lua', 35],
-    [991, 'lua/shared/calls.lua', 44],
-    [994, 'lua/feed/bury.lua', 117],
+    [1, 'lua/feed/bury.lua', 10],
+    [2, 'lua/feed/bury.lua', 13],
+    [5, 'lua/feed/bury.lua', 17],
+    [6, 'lua/feed/bury.lua', 19],
+    [7, 'lua/feed/bury.lua', 21],
+    [8, 'lua/feed/bury.lua', 31],
+    [16, 'lua/shared/feed/meta.lua', 22],
+    [17, 'lua/shared/feed/entry.lua', 10],
+    [18, 'lua/shared/feed/meta.lua', 27],
+    [25, 'lua/shared/feed/meta.lua', 35],
+    [33, 'lua/shared/feed/meta.lua', 44],
+    [57, 'lua/feed/bury.lua', 66],
+    [68, 'lua/shared/calls.lua', 15],
+    [78, 'lua/feed/bury.lua', 77],
+    [85, 'lua/shared/clock.lua', 3],
+    [89, 'lua/feed/bury.lua', 84],
+    [91, 'lua/shared/feed/leases.lua', 9],
+    [95, 'lua/feed/bury.lua', 86],
+    [98, 'lua/shared/feed/places.lua', 5],
+    [120, 'lua/shared/feed/entry.lua', 14],
+    [146, 'lua/shared/feed/entry.lua', 41],
+    [148, 'lua/shared/feed/entry.lua', 44],
+    [159, 'lua/shared/feed/entry.lua', 78],
+    [168, 'lua/feed/bury.lua', 40],
+    [181, 'lua/feed/bury.lua', 90],
+    [188, 'lua/shared/feed/work.lua', 21],
+    [196, 'lua/shared/feed/work.lua', 6],
+    [205, 'lua/shared/feed/work.lua', 29],
+    [213, 'lua/feed/bury.lua', 97],
+    [216, 'lua/feed/bury.lua', 101],
+    [217, 'lua/shared/feed/save.lua', 18],
+    [220, 'lua/feed/bury.lua', 102],
+    [221, 'lua/shared/feed/remove.lua', 24],
+    [226, 'lua/shared/feed/remove.lua', 31],
+    [230, 'lua/feed/bury.lua', 103],
+    [231, 'lua/shared/exact.lua', 4],
+    [238, 'lua/shared/feed/save.lua', 46],
+    [244, 'lua/shared/feed/remove.lua', 4],
+    [261, 'lua/shared/feed/remove.lua', 36],
+    [280, 'lua/shared/feed/remove.lua', 56],
+    [294, 'lua/shared/feed/save.lua', 22],
+    [316, 'lua/shared/feed/save.lua', 54],
+    [323, 'lua/shared/feed/bury.lua', 14],
+    [325, 'lua/shared/feed/save.lua', 5],
+    [336, 'lua/shared/feed/bury.lua', 16],
+    [337, 'lua/shared/feed/bury.lua', 2],
+    [339, 'lua/shared/feed/body.lua', 10],
+    [342, 'lua/shared/feed/body.lua', 5],
+    [345, 'lua/shared/feed/add-message.lua', 4],
+    [350, 'lua/shared/feed/add-entry.lua', 2],
+    [357, 'lua/shared/feed/expiry.lua', 6],
+    [365, 'lua/shared/feed/store-late.lua', 4],
+    [390, 'lua/shared/feed/bury.lua', 4],
+    [398, 'lua/shared/feed/bury.lua', 17],
+    [399, 'lua/shared/feed/has-come.lua', 2],
+    [402, 'lua/shared/feed/bury.lua', 18],
+    [403, 'lua/shared/feed/reap.lua', 53],
+    [404, 'lua/shared/feed/reap.lua', 55],
+    [406, 'lua/shared/budget.lua', 11],
+    [409, 'lua/shared/budget.lua', 21],
+    [412, 'lua/shared/feed/entry.lua', 57],
+    [424, 'lua/shared/feed/entry.lua', 70],
+    [431, 'lua/shared/budget.lua', 15],
+    [435, 'lua/shared/feed/body.lua', 15],
+    [438, 'lua/shared/feed/reap.lua', 4],
+    [454, 'lua/shared/budget.lua', 6],
+    [457, 'lua/shared/feed/reap.lua', 57],
+    [458, 'lua/shared/feed/reap.lua', 22],
+    [475, 'lua/shared/feed/reap.lua', 58],
+    [476, 'lua/shared/feed/reap.lua', 41],
+    [486, 'lua/shared/feed/reap.lua', 59],
+    [487, 'lua/shared/feed/reap.lua', 61],
+    [489, 'lua/shared/feed/bury.lua', 19],
+    [492, 'lua/shared/budget.lua', 11],
+    [495, 'lua/shared/budget.lua', 21],
+    [498, 'lua/shared/budget.lua', 15],
+    [502, 'lua/shared/budget.lua', 6],
+    [505, 'lua/shared/feed/compact.lua', 27],
+    [511, 'lua/shared/feed/compact.lua', 34],
+    [523, 'lua/shared/feed/keep-alive.lua', 6],
+    [528, 'lua/shared/feed/compact.lua', 56],
+    [530, 'lua/shared/feed/compact.lua', 8],
+    [532, 'lua/shared/feed/compact.lua', 11],
+    [535, 'lua/shared/feed/compact.lua', 15],
+    [541, 'lua/shared/feed/compact.lua', 22],
+    [544, 'lua/shared/feed/compact.lua', 8],
+    [546, 'lua/shared/feed/compact.lua', 11],
+    [549, 'lua/shared/feed/compact.lua', 15],
+    [555, 'lua/shared/feed/compact.lua', 22],
+    [558, 'lua/shared/feed/compact.lua', 58],
+    [561, 'lua/shared/feed/compact.lua', 62],
+    [562, 'lua/shared/feed/compact.lua', 49],
+    [566, 'lua/shared/feed/compact.lua', 49],
+    [570, 'lua/shared/feed/compact.lua', 63],
+    [583, 'lua/shared/feed/bury.lua', 22],
+    [585, 'lua/shared/feed/keep-alive.lua', 14],
+    [597, 'lua/shared/feed/bury.lua', 24],
+    [610, 'lua/shared/feed/keep-alive.lua', 28],
+    [611, 'lua/shared/feed/keep-alive.lua', 6],
+    [616, 'lua/shared/feed/keep-alive.lua', 29],
+    [624, 'lua/shared/feed/bury.lua', 37],
+    [628, 'lua/feed/bury.lua', 53],
+    [640, 'lua/feed/bury.lua', 104],
+    [641, 'lua/shared/wake.lua', 4],
+    [651, 'lua/feed/bury.lua', 105],
+    [654, 'lua/shared/feed/leases.lua', 5],
+    [657, 'lua/feed/bury.lua', 108],
+    [661, 'lua/shared/budget.lua', 11],
+    [664, 'lua/shared/budget.lua', 21],
+    [667, 'lua/shared/budget.lua', 15],
+    [671, 'lua/shared/budget.lua', 6],
+    [674, 'lua/shared/feed/compact.lua', 27],
+    [680, 'lua/shared/feed/compact.lua', 34],
+    [692, 'lua/shared/feed/keep-alive.lua', 6],
+    [697, 'lua/shared/feed/compact.lua', 56],
+    [699, 'lua/shared/feed/compact.lua', 8],
+    [701, 'lua/shared/feed/compact.lua', 11],
+    [704, 'lua/shared/feed/compact.lua', 15],
+    [710, 'lua/shared/feed/compact.lua', 22],
+    [713, 'lua/shared/feed/compact.lua', 8],
+    [715, 'lua/shared/feed/compact.lua', 11],
+    [718, 'lua/shared/feed/compact.lua', 15],
+    [724, 'lua/shared/feed/compact.lua', 22],
+    [727, 'lua/shared/feed/compact.lua', 58],
+    [730, 'lua/shared/feed/compact.lua', 62],
+    [731, 'lua/shared/feed/compact.lua', 49],
+    [735, 'lua/shared/feed/compact.lua', 49],
+    [739, 'lua/shared/feed/compact.lua', 63],
+    [752, 'lua/feed/bury.lua', 112],
+    [754, 'lua/shared/feed/may-rest.lua', 2],
+    [757, 'lua/feed/bury.lua', 114],
+    [758, 'lua/shared/feed/rest.lua', 20],
+    [759, 'lua/shared/feed/rest.lua', 6],
+    [771, 'lua/shared/feed/rest.lua', 21],
+    [779, 'lua/shared/feed/rest.lua', 30],
+    [782, 'lua/shared/feed/keep-alive.lua', 6],
+    [787, 'lua/shared/feed/rest.lua', 33],
+    [793, 'lua/feed/bury.lua', 115],
+    [795, 'lua/shared/calls.lua', 41],
+    [797, 'lua/shared/calls.lua', 8],
+    [800, 'lua/shared/calls.lua', 43],
+    [801, 'lua/shared/calls.lua', 28],
+    [807, 'lua/shared/drop-over.lua', 6],
+    [810, 'lua/shared/drop-over.lua', 10],
+    [822, 'lua/shared/drop-over.lua', 23],
+    [825, 'lua/shared/calls.lua', 35],
+    [830, 'lua/shared/calls.lua', 44],
+    [833, 'lua/feed/bury.lua', 117],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -4153,1562 +3675,1401 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '8f37af86ba2c385b5d6711a6ae2e8dc9f56bb09e',
+    sha1: 'b65716fa8ce76b9880b91bbe7db1c56c6f235333',
     reads: false,
     bytes: true,
-    source: `--[[
-Claims free messages for a while, oldest first. Until its lease ends nobody else gets them.
-A message lives at least as long as its claim and the grace behind it. One that was claimed
-\`max_claims\` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages
-behind those that reach 4 MiB.
-Repeating the call gives the same claim again while it is live.
-
-@returns claimed  epoch:integer token:integer expires_at_ms:integer now_ms:integer dead:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
-@returns empty    dead:integer recheck_ms:integer
-@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000
-         of lapsed claims
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
--- KEYS[10] delayed: sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
--- KEYS[12] subscribers: sorted set: subscriber -> position
--- KEYS[13] guards: sorted set: protected subscriber -> position
-local dead_meta = KEYS[14] -- hash: state of the dead-letter feed
--- KEYS[15] dead_log: stream: the dead letters
--- KEYS[16] dead_early: stream: the same of the dead letters
--- KEYS[17] dead_bodies: hash: the same of the dead letters
--- KEYS[18] dead_claimed: sorted set: the same of the dead letters
--- KEYS[19] dead_leases: sorted set: the same of the dead letters
--- KEYS[20] dead_returned: sorted set: the same of the dead letters
--- KEYS[21] dead_work: hash: the same of the dead letters
--- KEYS[22] dead_expiry: sorted set: position -> expires_at_ms of dead letters
--- KEYS[23] dead_parked: hash: id -> position of dead letters
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[4] -- text: number of the call in that slot
-local limit = tonumber(ARGV[5]) -- integer: messages to claim at most
-local lease_ms = tonumber(ARGV[6]) -- integer: how long the claim lasts
-local grace_ms = tonumber(ARGV[7]) -- integer: how long messages live beyond it at least
-local max_claims = tonumber(ARGV[8]) -- integer: claims after which a message is dead; 0: never
-local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: as long as it would have
-local dead_channel = ARGV[10] -- text: where those wait who read dead letters
-local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local parked = KEYS[11]
+local dead_meta = KEYS[14]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local caller = ARGV[3]
+local call = ARGV[4]
+local limit = tonumber(ARGV[5])
+local lease_ms = tonumber(ARGV[6])
+local grace_ms = tonumber(ARGV[7])
+local max_claims = tonumber(ARGV[8])
+local dead_ms = tonumber(ARGV[9])
+local dead_channel = ARGV[10]
+local sharded = ARGV[11] == '1'
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
 if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
 local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
 if dead.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. dead.layout)
+return redis.error_reply('LAYOUT ' .. dead.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 local known_token = remembered
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+end
+return raws[1] and parse_entry(raws[1])
 end
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
--- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
 end
 local keys = {
-  meta = meta,
-  log = log,
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  delayed = KEYS[10],
-  parked = parked,
-  subscribers = KEYS[12],
-  guards = KEYS[13],
+meta = meta,
+log = log,
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = returned,
+work = work,
+expiry = expiry,
+delayed = KEYS[10],
+parked = parked,
+subscribers = KEYS[12],
+guards = KEYS[13],
 }
 if known_token and is_live(leases, known_token, now_ms) then
-  local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
+local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
+answer[n + 1] = position
+answer[n + 2] = id
+answer[n + 3] = expires_at_ms
+answer[n + 4] = claims
+answer[n + 5] = body
 end
--- The body of an entry.
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end
 local function tell_messages(entries, bodies)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
-  end
-  return answer
+local answer = {}
+for _, entry in ipairs(entries) do
+tell_message(answer, entry, bodies)
 end
--- The entries of one claim, oldest first.
+return answer
+end
 local function claimed_entries(feed, keys, token)
-  local entries = {}
-  for _, place in ipairs(places_held(keys.claimed, token)) do
-    entries[#entries + 1] = entry_at(feed, keys, place)
-  end
-  complete_entries(keys.work, entries)
-  return entries
+local entries = {}
+for _, place in ipairs(places_held(keys.claimed, token)) do
+entries[#entries + 1] = entry_at(feed, keys, place)
 end
-  local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
-  return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
+complete_entries(keys.work, entries)
+return entries
+end
+local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
+return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
 end
 if feed.epoch == 0 then
-  return { 'empty', 0, 0 }
+return { 'empty', 0, 0 }
 end
-
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
--- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-  local freed = 0
--- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
--- memory.
+local freed = 0
 local function give_back(claimed, returned, work, places)
-  redis.call('HDEL', work, '')
-  redis.call('ZADD', returned, 'XX', '0', '')
-  redis.call('ZREM', claimed, unpack(places))
-  local scored = {}
-  for _, place in ipairs(places) do
-    scored[#scored + 1] = place
-    scored[#scored + 1] = place
-  end
-  redis.call('ZADD', returned, unpack(scored))
+redis.call('HDEL', work, '')
+redis.call('ZADD', returned, 'XX', '0', '')
+redis.call('ZREM', claimed, unpack(places))
+local scored = {}
+for _, place in ipairs(places) do
+scored[#scored + 1] = place
+scored[#scored + 1] = place
 end
--- The lease goes last: it leads to what is left of the claim.
+redis.call('ZADD', returned, unpack(scored))
+end
 local function forget_lease(leases, work, token)
-  redis.call('HDEL', work, lease_field(token))
-  redis.call('ZREM', leases, token)
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
 end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-    local places = places_held(claimed, token)
-    if freed > 0 and freed + #places > budget then
-      break
-    end
-    if #places > 0 then
-      give_back(claimed, returned, work, places)
-    end
-    forget_lease(leases, work, token)
-    freed = freed + #places
-  end
-  return freed
+for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
+local places = places_held(claimed, token)
+if freed > 0 and freed + #places > budget then
+break
+end
+if #places > 0 then
+give_back(claimed, returned, work, places)
+end
+forget_lease(leases, work, token)
+freed = freed + #places
+end
+return freed
 end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 local shown = 0
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
 local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
--- Writes the state if it has changed.
+return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
--- Lets a key that this call may have created go when the feed goes.
+end
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+end
 end
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
--- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
-  local shown, budget = 0, budget_of(most)
--- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
--- server out of memory takes the others.
+local shown, budget = 0, budget_of(most)
 local function try_showing(feed, keys)
-  redis.call('HDEL', keys.parked, '')
-  redis.call('HSET', keys.meta, 'codec', feed.codec)
-  redis.call('ZREM', keys.delayed, '')
-  redis.call('ZADD', keys.expiry, 'XX', '0', '')
-  redis.call('ZRANGE', keys.delayed, '0', '0')
+redis.call('HDEL', keys.parked, '')
+redis.call('HSET', keys.meta, 'codec', feed.codec)
+redis.call('ZREM', keys.delayed, '')
+redis.call('ZADD', keys.expiry, 'XX', '0', '')
+redis.call('ZRANGE', keys.delayed, '0', '0')
 end
-  try_showing(feed, keys)
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
+try_showing(feed, keys)
+feed.last = math.max(feed.last, now_us - 1)
+local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
 end
--- Takes messages that are still delayed away.
 local function unpark(delayed, parked, bodies, ids, has_large)
-  redis.call('ZREM', delayed, unpack(ids))
-  redis.call('HDEL', parked, unpack(ids))
-  if has_large then
-    redis.call('HDEL', bodies, unpack(ids))
-  end
+redis.call('ZREM', delayed, unpack(ids))
+redis.call('HDEL', parked, unpack(ids))
+if has_large then
+redis.call('HDEL', bodies, unpack(ids))
+end
 end
 local function is_large(bytes)
-  return bytes > 16384
+return bytes > 16384
 end
--- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
--- Stores one whose body is large and stands apart already.
+end
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
+stand_apart(keys.meta, feed)
+redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+feed.large = feed.large + bytes
 end
--- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+end
 end
 local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
+if feed.due_at == 0 or expires_at_ms < feed.due_at then
+feed.due_at = expires_at_ms
 end
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+end
+end
 local function store_late(feed, keys, entry)
-  feed.last = feed.last + 1
-  local place, id = exact(feed.last), exact(entry.id)
-  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  if is_large(entry.bytes) then
-    if entry.body then
-      redis.call('HSET', keys.bodies, id, entry.body)
-    end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-  else
-    add_entry(keys.log, place, ttl_ms, extra, entry.body)
-  end
-  redis.call('HSET', keys.parked, id, '@' .. place)
-  feed.bytes = feed.bytes + entry.bytes
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', keys.expiry, expires_at_ms, place)
-    note_expiry(feed, expires_at_ms)
-  end
+feed.last = feed.last + 1
+local place, id = exact(feed.last), exact(entry.id)
+local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+if entry.expires_at_ms ~= 0 then
+ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
 end
-  for _, id in ipairs(ids) do
-    if not is_left(budget) then
-      break
-    end
-    local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-    spend(budget, 1, read_of(entry))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
-    else
-      store_late(feed, keys, entry)
-      shown = shown + 1
-      redis.call('ZREM', keys.delayed, id)
-    end
-  end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  -- They are visible whatever becomes of the call.
-  save_feed(keys.meta, feed)
-  return shown
+if is_large(entry.bytes) then
+if entry.body then
+redis.call('HSET', keys.bodies, id, entry.body)
 end
-  shown = show_due(feed, keys, now_us, 100 + limit)
-  keep_with_feed(feed, bodies, now_ms)
+add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+else
+add_entry(keys.log, place, ttl_ms, extra, entry.body)
 end
--- What a claim of so many messages may look at.
+redis.call('HSET', keys.parked, id, '@' .. place)
+feed.bytes = feed.bytes + entry.bytes
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+redis.call('ZADD', keys.expiry, expires_at_ms, place)
+note_expiry(feed, expires_at_ms)
+end
+end
+for _, id in ipairs(ids) do
+if not is_left(budget) then
+break
+end
+local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+spend(budget, 1, read_of(entry))
+if has_expired(entry, math.floor(now_us / 1000)) then
+unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+else
+store_late(feed, keys, entry)
+shown = shown + 1
+redis.call('ZREM', keys.delayed, id)
+end
+end
+feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+save_feed(keys.meta, feed)
+return shown
+end
+shown = show_due(feed, keys, now_us, 100 + limit)
+keep_with_feed(feed, bodies, now_ms)
+end
 local function new_findings(limit)
-  return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
+return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
 end
 local found = new_findings(limit)
 local function is_looking(found, limit)
-  return #found.free < limit and is_left(found.budget)
+return #found.free < limit and is_left(found.budget)
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- Sorts an entry into what can be claimed, what has had its last chance, and what is over. What is claimed is told, and what is
--- dead is moved; of what is over only the head is read.
 local function sort_out(found, entry, max_claims, now_ms)
-  local kind, bytes = 'free', entry.bytes
-  if has_expired(entry, now_ms) then
-    kind, bytes = 'expired', read_of(entry)
-  elseif max_claims > 0 and entry.claims >= max_claims then
-    kind = 'dead'
-  end
-  spend(found.budget, 1, bytes)
-  local among = found[kind]
-  among[#among + 1] = entry
+local kind, bytes = 'free', entry.bytes
+if has_expired(entry, now_ms) then
+kind, bytes = 'expired', read_of(entry)
+elseif max_claims > 0 and entry.claims >= max_claims then
+kind = 'dead'
+end
+spend(found.budget, 1, bytes)
+local among = found[kind]
+among[#among + 1] = entry
 end
 local function find_returned(found, feed, keys, limit, max_claims, now_ms)
-  local from = 0
-  while is_looking(found, limit) do
-    local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
-    for _, place in ipairs(places) do
-      entries[#entries + 1] = entry_at(feed, keys, place)
-    end
-    complete_entries(keys.work, entries)
-    for _, entry in ipairs(entries) do
-      if not is_looking(found, limit) then
-        return
-      end
-      sort_out(found, entry, max_claims, now_ms)
-    end
-    from = from + #places
-    if #places < chunk then
-      return
-    end
-  end
+local from = 0
+while is_looking(found, limit) do
+local chunk = math.min(limit - #found.free, at_once(found.budget))
+local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
+for _, place in ipairs(places) do
+entries[#entries + 1] = entry_at(feed, keys, place)
+end
+complete_entries(keys.work, entries)
+for _, entry in ipairs(entries) do
+if not is_looking(found, limit) then
+return
+end
+sort_out(found, entry, max_claims, now_ms)
+end
+from = from + #places
+if #places < chunk then
+return
+end
+end
 end
 find_returned(found, feed, keys, limit, max_claims, now_ms)
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+end
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
 end
 local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
+local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+for at = 1, #entries do
+entries[at] = parse_entry(entries[at])
 end
--- Moves \`front\` over what it looked at.
+return entries
+end
 local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
-  while is_looking(found, limit) do
-    local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
-    for _, entry in ipairs(entries) do
-      if not is_looking(found, limit) then
-        return
-      end
-      sort_out(found, entry, max_claims, now_ms)
-      feed.front = entry.position
-    end
-    if #entries < chunk then
-      return
-    end
-  end
+while is_looking(found, limit) do
+local chunk = math.min(limit - #found.free, at_once(found.budget))
+local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
+for _, entry in ipairs(entries) do
+if not is_looking(found, limit) then
+return
+end
+sort_out(found, entry, max_claims, now_ms)
+feed.front = entry.position
+end
+if #entries < chunk then
+return
+end
+end
 end
 find_fresh(found, feed, keys, limit, max_claims, now_ms)
-
--- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
--- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
 local function refuse_when_full(meta, feed)
-  redis.call('HSET', meta, 'codec', feed.codec)
+redis.call('HSET', meta, 'codec', feed.codec)
 end
-  refuse_when_full(meta, feed)
-  redis.call('ZADD', claimed, 'XX', '0', '')
+refuse_when_full(meta, feed)
+redis.call('ZADD', claimed, 'XX', '0', '')
 end
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
 local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-  return true
+if feed.lives_until == -1 then
+local moves = feed.kept_until > 0
+feed.kept_until = -1
+return moves
+end
+if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+return false
+end
+feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+return true
 end
 if #found.dead > 0 then
-  local dead_keys = {
-    meta = dead_meta,
-    log = KEYS[15],
-    early = KEYS[16],
-    bodies = KEYS[17],
-    claimed = KEYS[18],
-    leases = KEYS[19],
-    returned = KEYS[20],
-    work = KEYS[21],
-    expiry = KEYS[22],
-    parked = KEYS[23],
-  }
-  -- It is used as soon as this partition is.
-  dead.partitions = feed.partitions
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+local dead_keys = {
+meta = dead_meta,
+log = KEYS[15],
+early = KEYS[16],
+bodies = KEYS[17],
+claimed = KEYS[18],
+leases = KEYS[19],
+returned = KEYS[20],
+work = KEYS[21],
+expiry = KEYS[22],
+parked = KEYS[23],
+}
+dead.partitions = feed.partitions
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- For calls that write before they remove.
 local function try_whole_removal(keys)
-  try_removal(keys)
-  redis.call('XDEL', keys.log, '0-1')
+try_removal(keys)
+redis.call('XDEL', keys.log, '0-1')
 end
-  try_whole_removal(keys)
--- Does so, removes as many that have expired there, and closes holes.
+try_whole_removal(keys)
 local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
+local now_ms = math.floor(now_us / 1000)
 local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
+if feed.epoch ~= 0 then
+return false
 end
-  begin_feed(dead_keys.meta, dead, now_us)
--- From now on something of the feed is where only those look who know this layout.
+feed.epoch = now_us
+redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+if feed.partitions > 0 then
+redis.call('HSET', meta, 'partitions', feed.partitions)
+end
+return true
+end
+begin_feed(dead_keys.meta, dead, now_us)
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
--- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
+end
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  dead.last = math.max(dead.last, now_us - 1)
--- The body of an entry.
+dead.last = math.max(dead.last, now_us - 1)
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function is_large(bytes)
-  return bytes > 16384
+return bytes > 16384
 end
--- Stores one whose body is large and stands apart already.
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
+stand_apart(keys.meta, feed)
+redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+feed.large = feed.large + bytes
 end
--- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+end
 end
 local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
+if feed.due_at == 0 or expires_at_ms < feed.due_at then
+feed.due_at = expires_at_ms
 end
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+end
+end
 local function store_late(feed, keys, entry)
-  feed.last = feed.last + 1
-  local place, id = exact(feed.last), exact(entry.id)
-  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  if is_large(entry.bytes) then
-    if entry.body then
-      redis.call('HSET', keys.bodies, id, entry.body)
-    end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-  else
-    add_entry(keys.log, place, ttl_ms, extra, entry.body)
-  end
-  redis.call('HSET', keys.parked, id, '@' .. place)
-  feed.bytes = feed.bytes + entry.bytes
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', keys.expiry, expires_at_ms, place)
-    note_expiry(feed, expires_at_ms)
-  end
+feed.last = feed.last + 1
+local place, id = exact(feed.last), exact(entry.id)
+local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+if entry.expires_at_ms ~= 0 then
+ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
 end
-  for _, entry in ipairs(entries) do
-    if dead_ms > 0 then
-      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-    end
-    entry.body = body_of(bodies, entry)
-    store_late(dead, dead_keys, entry)
-  end
+if is_large(entry.bytes) then
+if entry.body then
+redis.call('HSET', keys.bodies, id, entry.body)
 end
-  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+else
+add_entry(keys.log, place, ttl_ms, extra, entry.body)
+end
+redis.call('HSET', keys.parked, id, '@' .. place)
+feed.bytes = feed.bytes + entry.bytes
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+redis.call('ZADD', keys.expiry, expires_at_ms, place)
+note_expiry(feed, expires_at_ms)
+end
+end
+for _, entry in ipairs(entries) do
+if dead_ms > 0 then
+entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+end
+entry.body = body_of(bodies, entry)
+store_late(dead, dead_keys, entry)
+end
+end
+store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
 local function has_come(moment, now)
-  return moment ~= 0 and moment <= now
+return moment ~= 0 and moment <= now
 end
-  if has_come(dead.due_at, now_ms) then
--- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+if has_come(dead.due_at, now_ms) then
 local function reap_expired(feed, keys, now_ms, most)
-  -- The commands that follow when some have gone, each once on nothing.
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  redis.call('ZRANGE', keys.expiry, '0', '0')
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+redis.call('ZRANGE', keys.expiry, '0', '0')
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
+end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
+end
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+if #entries == 0 then
+return
 end
--- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
+end
 local function sweep_lane(feed, keys, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  while feed.lane_swept < upto and is_left(budget) do
-    local most, expired = at_once(budget), {}
-    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-    for _, entry in ipairs(entries) do
-      spend(budget, 1, read_of(entry))
-      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-        expired[#expired + 1] = entry
-      end
-    end
-    feed.lane_swept = #entries < most and upto or entries[#entries].position
-    remove_entries(feed, keys, expired)
-  end
+local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+while feed.lane_swept < upto and is_left(budget) do
+local most, expired = at_once(budget), {}
+local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+for _, entry in ipairs(entries) do
+spend(budget, 1, read_of(entry))
+local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+expired[#expired + 1] = entry
 end
-  sweep_lane(feed, keys, now_ms, budget_of(most))
--- Removes entries whose time in the index has come.
+end
+feed.lane_swept = #entries < most and upto or entries[#entries].position
+remove_entries(feed, keys, expired)
+end
+end
+sweep_lane(feed, keys, now_ms, budget_of(most))
 local function sweep_index(feed, keys, now_ms, budget)
-  repeat
-    local most, expired = at_once(budget), {}
-    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-    for _, place in ipairs(places) do
-      local entry = entry_at(feed, keys, place)
-      if entry then
-        spend(budget, 1, read_of(entry))
-        expired[#expired + 1] = entry
-      else
-        spend(budget, 1, 0)
-        redis.call('ZREM', keys.expiry, place)
-      end
-    end
-    remove_entries(feed, keys, expired)
-  until #places < most or not is_left(budget)
+repeat
+local most, expired = at_once(budget), {}
+local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+for _, place in ipairs(places) do
+local entry = entry_at(feed, keys, place)
+if entry then
+spend(budget, 1, read_of(entry))
+expired[#expired + 1] = entry
+else
+spend(budget, 1, 0)
+redis.call('ZREM', keys.expiry, place)
 end
-  sweep_index(feed, keys, now_ms, budget_of(most))
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+end
+remove_entries(feed, keys, expired)
+until #places < most or not is_left(budget)
+end
+sweep_index(feed, keys, now_ms, budget_of(most))
 local function next_due(feed, keys)
-  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
+local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+local due_at = tonumber(soonest[2] or 0)
+local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+if next_entry then
+local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
 end
-  feed.due_at = next_due(feed, keys)
-  -- They are gone whatever becomes of the call.
-  save_feed(keys.meta, feed)
+return due_at
 end
-    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
-  end
-  if dead.look or dead.moved ~= 0 then
--- Moves the oldest messages of the log; answers whether that has emptied it.
+feed.due_at = next_due(feed, keys)
+save_feed(keys.meta, feed)
+end
+reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+end
+if dead.look or dead.moved ~= 0 then
 local function move_oldest(feed, keys, budget)
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
+if not may_rename(keys) then
+return
+end
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
-    stand_apart(keys.meta, feed)
-  end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
 end
-    compact(dead, dead_keys, now_ms, #entries)
-  end
-  if must_move(dead, now_ms) or dead.kept_until > 0 then
-    local moving = {
-      dead_keys.meta,
-      dead_keys.log,
-      dead_keys.early,
-      dead_keys.bodies,
-      dead_keys.claimed,
-      dead_keys.leases,
-      dead_keys.returned,
-      dead_keys.work,
-      dead_keys.expiry,
-      dead_keys.parked,
-    }
--- Tells Redis the time that \`must_move\` has set.
+stand_apart(keys.meta, feed)
+end
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(dead, dead_keys, now_ms, #entries)
+end
+if must_move(dead, now_ms) or dead.kept_until > 0 then
+local moving = {
+dead_keys.meta,
+dead_keys.log,
+dead_keys.early,
+dead_keys.bodies,
+dead_keys.claimed,
+dead_keys.leases,
+dead_keys.returned,
+dead_keys.work,
+dead_keys.expiry,
+dead_keys.parked,
+}
 local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
 end
-    move_keys(dead, moving, now_ms)
-  end
-  save_feed(dead_keys.meta, dead)
 end
-  bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+end
+move_keys(dead, moving, now_ms)
+end
+save_feed(dead_keys.meta, dead)
+end
+bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
 end
-  wake(dead_channel, sharded, 'appended')
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
+end
+wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
+end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
+end
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+if #entries == 0 then
+return
 end
-  remove_entries(feed, keys, found.dead)
-  remove_entries(feed, keys, found.expired)
-  if feed.look or feed.moved ~= 0 then
--- Moves the oldest messages of the log; answers whether that has emptied it.
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
+end
+remove_entries(feed, keys, found.dead)
+remove_entries(feed, keys, found.expired)
+if feed.look or feed.moved ~= 0 then
 local function move_oldest(feed, keys, budget)
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
+if not may_rename(keys) then
+return
+end
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
-    stand_apart(keys.meta, feed)
-  end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
 end
-    compact(feed, keys, now_ms, #found.dead + #found.expired)
-  end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+stand_apart(keys.meta, feed)
+end
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(feed, keys, now_ms, #found.dead + #found.expired)
+end
 local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
-  if may_rest(feed) then
--- To be asked for where the feed \`may_rest\`.
+if may_rest(feed) then
 local function rest_when_empty(feed, keys, now_ms)
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
-  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-  if feed.moved ~= 0 then
-    held[3] = redis.pcall('XLEN', keys.early)
-  end
-  for _, count in ipairs(held) do
-    if count ~= 0 then
-      return false
-    end
-  end
-  return true
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
 end
-  if not is_empty(feed, keys) then
-    return
-  end
-  redis.pcall('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.pcall('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
 end
-    rest_when_empty(feed, keys, now_ms)
-  end
 end
-
+return true
+end
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
+rest_when_empty(feed, keys, now_ms)
+end
+end
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
-  feed.token = math.max(feed.token + 1, now_us)
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in \`work\` are the caller's to write.
+feed.token = math.max(feed.token + 1, now_us)
 local function prolong_entries(feed, expiry, entries, until_ms)
-  local prolonged, scored = {}, {}
-  for _, entry in ipairs(entries) do
-    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-      entry.expires_at_ms = until_ms
-      prolonged[#prolonged + 1] = entry
-      scored[#scored + 1] = until_ms
-      scored[#scored + 1] = entry.place
-    end
-  end
-  if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
-    if feed.lives_until ~= -1 then
-      feed.lives_until = math.max(feed.lives_until, until_ms)
-    end
-  end
-  return prolonged
+local prolonged, scored = {}, {}
+for _, entry in ipairs(entries) do
+if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+entry.expires_at_ms = until_ms
+prolonged[#prolonged + 1] = entry
+scored[#scored + 1] = until_ms
+scored[#scored + 1] = entry.place
 end
-  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
--- Writes a new claim over free entries, each of which has been claimed once more now.
+end
+if #prolonged > 0 then
+redis.call('ZADD', expiry, unpack(scored))
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, until_ms)
+end
+end
+return prolonged
+end
+prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
 local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
-  local scored, known, places = {}, { lease_field(token), lease_ms }, {}
+local scored, known, places = {}, { lease_field(token), lease_ms }, {}
 local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
 end
-  for at, entry in ipairs(entries) do
-    entry.claims = entry.claims + 1
-    places[at] = entry.place
-    scored[#scored + 1] = token
-    scored[#scored + 1] = entry.place
-    known[#known + 1] = entry.place
-    known[#known + 1] = format_work(entry)
-  end
-  redis.call('ZADD', claimed, unpack(scored))
-  -- On nothing, before there is a lease.
-  redis.call('ZREM', returned, '')
-  redis.call('HSET', work, unpack(known))
-  redis.call('ZADD', leases, ends_at_ms, token)
-  redis.call('ZREM', returned, unpack(places))
+for at, entry in ipairs(entries) do
+entry.claims = entry.claims + 1
+places[at] = entry.place
+scored[#scored + 1] = token
+scored[#scored + 1] = entry.place
+known[#known + 1] = entry.place
+known[#known + 1] = format_work(entry)
 end
-  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+redis.call('ZADD', claimed, unpack(scored))
+redis.call('ZREM', returned, '')
+redis.call('HSET', work, unpack(known))
+redis.call('ZADD', leases, ends_at_ms, token)
+redis.call('ZREM', returned, unpack(places))
+end
+open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
 end
 if #found.free > 0 then
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
 end
-  remember_answer(meta, caller, call, now_ms, exact(feed.token))
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
+end
+remember_answer(meta, caller, call, now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
-  local used = { log, claimed, leases, returned, work, expiry, parked }
-  for _, key in ipairs(used) do
-    keep_with_feed(feed, key, now_ms)
-  end
+local used = { log, claimed, leases, returned, work, expiry, parked }
+for _, key in ipairs(used) do
+keep_with_feed(feed, key, now_ms)
+end
 end
 if must_move(feed, now_ms) then
--- Tells Redis of all keys of a feed the time that \`must_move\` has set.
 local function move_all(feed, keys, now_ms)
-  local moving = {
-    keys.meta,
-    keys.log,
-    keys.early,
-    keys.bodies,
-    keys.claimed,
-    keys.leases,
-    keys.returned,
-    keys.work,
-    keys.expiry,
-    keys.delayed,
-    keys.parked,
-    keys.subscribers,
-    keys.guards,
-  }
--- Tells Redis the time that \`must_move\` has set.
+local moving = {
+keys.meta,
+keys.log,
+keys.early,
+keys.bodies,
+keys.claimed,
+keys.leases,
+keys.returned,
+keys.work,
+keys.expiry,
+keys.delayed,
+keys.parked,
+keys.subscribers,
+keys.guards,
+}
 local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
 end
-  move_keys(feed, moving, now_ms)
 end
-  move_all(feed, keys, now_ms)
+end
+move_keys(feed, moving, now_ms)
+end
+move_all(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 if #found.free > 0 then
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
+answer[n + 1] = position
+answer[n + 2] = id
+answer[n + 3] = expires_at_ms
+answer[n + 4] = claims
+answer[n + 5] = body
 end
--- The body of an entry.
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end
 local function tell_messages(entries, bodies)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
-  end
-  return answer
+local answer = {}
+for _, entry in ipairs(entries) do
+tell_message(answer, entry, bodies)
 end
-  local messages = tell_messages(found.free, bodies)
-  return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
+return answer
+end
+local messages = tell_messages(found.free, bodies)
+return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then
-  return { 'empty', #found.dead, 1 }
+return { 'empty', #found.dead, 1 }
 end
--- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
 local function recheck_after(feed, leases, now_ms)
-  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
-  local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
-  local next_ms = lapse_at_ms
-  if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
-    next_ms = visible_at_ms
-  end
-  return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
+local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
+local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
+local next_ms = lapse_at_ms
+if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
+next_ms = visible_at_ms
 end
-return { 'empty', 0, recheck_after(feed, leases, now_ms) }
-`,
+return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
+end
+return { 'empty', 0, recheck_after(feed, leases, now_ms) }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   lines: [
-    [1, 'lua/feed/claim.lua', 1],
-    [48, 'lua/shared/feed/meta.lua', 1],
-    [71, 'lua/shared/feed/entry.lua', 8],
-    [75, 'lua/shared/feed/meta.lua', 25],
-    [118, 'lua/feed/claim.lua', 64],
-    [132, 'lua/shared/clock.lua', 1],
-    [138, 'lua/feed/claim.lua', 78],
-    [140, 'lua/shared/calls.lua', 12],
-    [153, 'lua/feed/claim.lua', 80],
-    [158, 'lua/shared/feed/leases.lua', 9],
-    [162, 'lua/shared/exact.lua', 1],
-    [172, 'lua/shared/feed/leases.lua', 14],
-    [175, 'lua/shared/feed/entry.lua', 12],
-    [203, 'lua/shared/feed/entry.lua', 41],
-    [217, 'lua/shared/feed/entry.lua', 78],
-    [226, 'lua/shared/feed/work.lua', 6],
-    [235, 'lua/shared/feed/work.lua', 20],
-    [252, 'lua/feed/claim.lua', 48],
-    [267, 'lua/feed/claim.lua', 85],
-    [269, 'lua/shared/feed/entry.lua', 88],
-    [278, 'lua/shared/feed/body.lua', 9],
-    [282, 'lua/shared/feed/tell-messages.lua', 1],
-    [285, 'lua/shared/feed/tell-messages.lua', 5],
-    [292, 'lua/shared/feed/claimed-entries.lua', 1],
-    [301, 'lua/feed/claim.lua', 87],
-    [308, 'lua/shared/feed/leases.lua', 5],
-    [311, 'lua/shared/feed/lapse.lua', 23],
-    [314, 'lua/shared/feed/lapse.lua', 3],
-    [327, 'lua/shared/feed/lapse.lua', 17],
-    [332, 'lua/shared/feed/lapse.lua', 26],
-    [345, 'lua/feed/claim.lua', 94],
-    [347, 'lua/shared/budget.lua', 5],
-    [351, 'lua/shared/budget.lua', 10],
-    [355, 'lua/shared/budget.lua', 15],
-    [359, 'lua/shared/feed/body.lua', 14],
-    [363, 'lua/shared/feed/expired.lua', 1],
-    [366, 'lua/shared/feed/save.lua', 22],
-    [388, 'lua/shared/feed/save.lua', 53],
-    [396, 'lua/shared/feed/keep-alive.lua', 5],
-    [402, 'lua/feed/claim.lua', 96],
-    [403, 'lua/shared/feed/show-due.lua', 13],
-    [406, 'lua/shared/feed/show-due.lua', 3],
-    [415, 'lua/shared/feed/show-due.lua', 16],
-    [418, 'lua/shared/feed/parked.lua', 6],
-    [433, 'lua/shared/feed/unpark.lua', 1],
-    [441, 'lua/shared/feed/body.lua', 5],
-    [444, 'lua/shared/feed/save.lua', 45],
-    [451, 'lua/shared/feed/add-message.lua', 3],
-    [457, 'lua/shared/feed/add-entry.lua', 1],
-    [465, 'lua/shared/feed/expiry.lua', 6],
-    [473, 'lua/shared/feed/store-late.lua', 1],
-    [501, 'lua/shared/feed/show-due.lua', 19],
-    [520, 'lua/feed/claim.lua', 97],
-    [523, 'lua/shared/feed/free.lua', 3],
-    [527, 'lua/feed/claim.lua', 100],
-    [528, 'lua/shared/feed/free.lua', 22],
-    [531, 'lua/shared/budget.lua', 20],
-    [535, 'lua/shared/feed/free.lua', 8],
-    [548, 'lua/shared/feed/free.lua', 26],
-    [569, 'lua/feed/claim.lua', 101],
-    [570, 'lua/shared/feed/entry.lua', 56],
-    [583, 'lua/shared/feed/entry.lua', 70],
-    [590, 'lua/shared/feed/free.lua', 48],
-    [607, 'lua/feed/claim.lua', 102],
-    [611, 'lua/shared/feed/save.lua', 17],
-    [615, 'lua/feed/claim.lua', 106],
-    [618, 'lua/shared/feed/keep-alive.lua', 12],
-    [632, 'lua/feed/claim.lua', 109],
-    [647, 'lua/shared/feed/remove.lua', 22],
-    [654, 'lua/shared/feed/remove.lua', 30],
-    [659, 'lua/feed/claim.lua', 124],
-    [660, 'lua/shared/feed/bury.lua', 13],
-    [663, 'lua/shared/feed/save.lua', 3],
-    [676, 'lua/shared/feed/bury.lua', 16],
-    [677, 'lua/shared/feed/save.lua', 45],
-    [684, 'lua/shared/feed/bury.lua', 1],
-    [687, 'lua/shared/feed/body.lua', 9],
-    [691, 'lua/shared/feed/body.lua', 5],
-    [694, 'lua/shared/feed/add-message.lua', 3],
-    [700, 'lua/shared/feed/add-entry.lua', 1],
-    [708, 'lua/shared/feed/expiry.lua', 6],
-    [716, 'lua/shared/feed/store-late.lua', 1],
-    [744, 'lua/shared/feed/bury.lua', 4],
-    [752, 'lua/shared/feed/bury.lua', 17],
-    [753, 'lua/shared/feed/has-come.lua', 1],
-    [757, 'lua/shared/feed/bury.lua', 18],
-    [758, 'lua/shared/feed/reap.lua', 52],
-    [763, 'lua/shared/feed/remove.lua', 3],
-    [781, 'lua/shared/feed/remove.lua', 36],
-    [815, 'lua/shared/feed/reap.lua', 3],
-    [832, 'lua/shared/feed/reap.lua', 57],
-    [833, 'lua/shared/feed/reap.lua', 21],
-    [851, 'lua/shared/feed/reap.lua', 58],
-    [852, 'lua/shared/feed/reap.lua', 40],
-    [863, 'lua/shared/feed/reap.lua', 59],
-    [867, 'lua/shared/feed/bury.lua', 19],
-    [870, 'lua/shared/feed/compact.lua', 26],
-    [890, 'lua/shared/feed/compact.lua', 54],
-    [894, 'lua/shared/feed/compact.lua', 7],
-    [912, 'lua/shared/feed/compact.lua', 7],
-    [930, 'lua/shared/feed/compact.lua', 58],
-    [935, 'lua/shared/feed/compact.lua', 47],
-    [941, 'lua/shared/feed/compact.lua', 47],
-    [947, 'lua/shared/feed/compact.lua', 63],
-    [950, 'lua/shared/feed/save.lua', 45],
-    [957, 'lua/shared/feed/compact.lua', 66],
-    [967, 'lua/shared/feed/bury.lua', 22],
-    [982, 'lua/shared/feed/keep-alive.lua', 27],
-    [992, 'lua/shared/feed/bury.lua', 37],
-    [996, 'lua/feed/claim.lua', 125],
-    [997, 'lua/shared/wake.lua', 1],
-    [1010, 'lua/feed/claim.lua', 126],
-    [1013, 'lua/shared/feed/remove.lua', 22],
-    [1020, 'lua/shared/feed/remove.lua', 3],
-    [1038, 'lua/shared/feed/remove.lua', 36],
-    [1072, 'lua/feed/claim.lua', 129],
-    [1075, 'lua/shared/feed/compact.lua', 26],
-    [1095, 'lua/shared/feed/compact.lua', 54],
-    [1099, 'lua/shared/feed/compact.lua', 7],
-    [1117, 'lua/shared/feed/compact.lua', 7],
-    [1135, 'lua/shared/feed/compact.lua', 58],
-    [1140, 'lua/shared/feed/compact.lua', 47],
-    [1146, 'lua/shared/feed/compact.lua', 47],
-    [1152, 'lua/shared/feed/compact.lua', 63],
-    [1155, 'lua/shared/feed/save.lua', 45],
-    [1162, 'lua/shared/feed/compact.lua', 66],
-    [1172, 'lua/feed/claim.lua', 132],
-    [1174, 'lua/shared/feed/may-rest.lua', 1],
-    [1178, 'lua/feed/claim.lua', 134],
-    [1179, 'lua/shared/feed/rest.lua', 19],
-    [1181, 'lua/shared/feed/rest.lua', 5],
-    [1194, 'lua/shared/feed/rest.lua', 21],
-    [1212, 'lua/feed/claim.lua', 135],
-    [1219, 'lua/shared/feed/prolong.lua', 1],
-    [1239, 'lua/feed/claim.lua', 142],
-    [1240, 'lua/shared/feed/open-claim.lua', 1],
-    [1243, 'lua/shared/feed/work.lua', 16],
-    [1246, 'lua/shared/feed/open-claim.lua', 4],
-    [1261, 'lua/feed/claim.lua', 143],
-    [1264, 'lua/shared/calls.lua', 41],
-    [1266, 'lua/shared/calls.lua', 7],
-    [1270, 'lua/shared/calls.lua', 43],
-    [1271, 'lua/shared/calls.lua', 26],
-    [1280, 'lua/shared/drop-over.lua', 4],
-    [1302, 'lua/shared/calls.lua', 35],
-    [1307, 'lua/shared/calls.lua', 44],
-    [1310, 'lua/feed/claim.lua', 146],
-    [1319, 'lua/shared/feed/move-all.lua', 1],
-    [1336, 'lua/shared/feed/keep-alive.lua', 27],
-    [1346, 'lua/shared/feed/move-all.lua', 18],
-    [1348, 'lua/feed/claim.lua', 155],
-    [1352, 'lua/shared/feed/entry.lua', 88],
-    [1361, 'lua/shared/feed/body.lua', 9],
-    [1365, 'lua/shared/feed/tell-messages.lua', 1],
-    [1368, 'lua/shared/feed/tell-messages.lua', 5],
-    [1375, 'lua/feed/claim.lua', 159],
-    [1381, 'lua/shared/feed/recheck.lua', 1],
-    [1391, 'lua/feed/claim.lua', 165],
+    [1, 'lua/feed/claim.lua', 13],
+    [3, 'lua/feed/claim.lua', 16],
+    [9, 'lua/feed/claim.lua', 23],
+    [10, 'lua/feed/claim.lua', 26],
+    [11, 'lua/feed/claim.lua', 36],
+    [22, 'lua/shared/feed/meta.lua', 22],
+    [23, 'lua/shared/feed/entry.lua', 10],
+    [24, 'lua/shared/feed/meta.lua', 27],
+    [31, 'lua/shared/feed/meta.lua', 35],
+    [39, 'lua/shared/feed/meta.lua', 44],
+    [63, 'lua/feed/claim.lua', 64],
+    [77, 'lua/shared/clock.lua', 3],
+    [81, 'lua/feed/claim.lua', 78],
+    [83, 'lua/shared/calls.lua', 15],
+    [93, 'lua/feed/claim.lua', 80],
+    [98, 'lua/shared/feed/leases.lua', 9],
+    [102, 'lua/shared/exact.lua', 4],
+    [109, 'lua/shared/feed/leases.lua', 14],
+    [112, 'lua/shared/feed/entry.lua', 14],
+    [138, 'lua/shared/feed/entry.lua', 41],
+    [140, 'lua/shared/feed/entry.lua', 44],
+    [151, 'lua/shared/feed/entry.lua', 78],
+    [160, 'lua/shared/feed/work.lua', 6],
+    [169, 'lua/shared/feed/work.lua', 21],
+    [185, 'lua/feed/claim.lua', 48],
+    [200, 'lua/feed/claim.lua', 85],
+    [202, 'lua/shared/feed/entry.lua', 90],
+    [209, 'lua/shared/feed/body.lua', 10],
+    [212, 'lua/shared/feed/tell-messages.lua', 1],
+    [215, 'lua/shared/feed/tell-messages.lua', 5],
+    [222, 'lua/shared/feed/claimed-entries.lua', 2],
+    [230, 'lua/feed/claim.lua', 87],
+    [236, 'lua/shared/feed/leases.lua', 5],
+    [239, 'lua/shared/feed/lapse.lua', 24],
+    [241, 'lua/shared/feed/lapse.lua', 5],
+    [252, 'lua/shared/feed/lapse.lua', 18],
+    [256, 'lua/shared/feed/lapse.lua', 26],
+    [269, 'lua/feed/claim.lua', 94],
+    [271, 'lua/shared/budget.lua', 6],
+    [274, 'lua/shared/budget.lua', 11],
+    [277, 'lua/shared/budget.lua', 15],
+    [281, 'lua/shared/feed/body.lua', 15],
+    [284, 'lua/shared/feed/expired.lua', 1],
+    [287, 'lua/shared/feed/save.lua', 22],
+    [309, 'lua/shared/feed/save.lua', 54],
+    [316, 'lua/shared/feed/keep-alive.lua', 6],
+    [321, 'lua/feed/claim.lua', 96],
+    [322, 'lua/shared/feed/show-due.lua', 14],
+    [324, 'lua/shared/feed/show-due.lua', 5],
+    [331, 'lua/shared/feed/show-due.lua', 16],
+    [334, 'lua/shared/feed/parked.lua', 7],
+    [348, 'lua/shared/feed/unpark.lua', 2],
+    [355, 'lua/shared/feed/body.lua', 5],
+    [358, 'lua/shared/feed/save.lua', 46],
+    [364, 'lua/shared/feed/add-message.lua', 4],
+    [369, 'lua/shared/feed/add-entry.lua', 2],
+    [376, 'lua/shared/feed/expiry.lua', 6],
+    [384, 'lua/shared/feed/store-late.lua', 4],
+    [409, 'lua/shared/feed/show-due.lua', 19],
+    [424, 'lua/shared/feed/show-due.lua', 35],
+    [427, 'lua/feed/claim.lua', 97],
+    [430, 'lua/shared/feed/free.lua', 4],
+    [433, 'lua/feed/claim.lua', 100],
+    [434, 'lua/shared/feed/free.lua', 22],
+    [437, 'lua/shared/budget.lua', 21],
+    [440, 'lua/shared/feed/free.lua', 10],
+    [451, 'lua/shared/feed/free.lua', 26],
+    [472, 'lua/feed/claim.lua', 101],
+    [473, 'lua/shared/feed/entry.lua', 57],
+    [485, 'lua/shared/feed/entry.lua', 70],
+    [492, 'lua/shared/feed/free.lua', 49],
+    [508, 'lua/feed/claim.lua', 102],
+    [509, 'lua/feed/claim.lua', 105],
+    [510, 'lua/shared/feed/save.lua', 18],
+    [513, 'lua/feed/claim.lua', 106],
+    [516, 'lua/shared/feed/keep-alive.lua', 14],
+    [528, 'lua/feed/claim.lua', 109],
+    [541, 'lua/feed/claim.lua', 123],
+    [542, 'lua/shared/feed/remove.lua', 24],
+    [547, 'lua/shared/feed/remove.lua', 31],
+    [551, 'lua/feed/claim.lua', 124],
+    [552, 'lua/shared/feed/bury.lua', 14],
+    [554, 'lua/shared/feed/save.lua', 5],
+    [565, 'lua/shared/feed/bury.lua', 16],
+    [566, 'lua/shared/feed/save.lua', 46],
+    [572, 'lua/shared/feed/bury.lua', 2],
+    [574, 'lua/shared/feed/body.lua', 10],
+    [577, 'lua/shared/feed/body.lua', 5],
+    [580, 'lua/shared/feed/add-message.lua', 4],
+    [585, 'lua/shared/feed/add-entry.lua', 2],
+    [592, 'lua/shared/feed/expiry.lua', 6],
+    [600, 'lua/shared/feed/store-late.lua', 4],
+    [625, 'lua/shared/feed/bury.lua', 4],
+    [633, 'lua/shared/feed/bury.lua', 17],
+    [634, 'lua/shared/feed/has-come.lua', 2],
+    [637, 'lua/shared/feed/bury.lua', 18],
+    [638, 'lua/shared/feed/reap.lua', 53],
+    [639, 'lua/shared/feed/reap.lua', 55],
+    [641, 'lua/shared/feed/remove.lua', 4],
+    [658, 'lua/shared/feed/remove.lua', 36],
+    [677, 'lua/shared/feed/remove.lua', 56],
+    [691, 'lua/shared/feed/reap.lua', 4],
+    [707, 'lua/shared/feed/reap.lua', 57],
+    [708, 'lua/shared/feed/reap.lua', 22],
+    [725, 'lua/shared/feed/reap.lua', 58],
+    [726, 'lua/shared/feed/reap.lua', 41],
+    [736, 'lua/shared/feed/reap.lua', 59],
+    [737, 'lua/shared/feed/reap.lua', 61],
+    [739, 'lua/shared/feed/bury.lua', 19],
+    [742, 'lua/shared/feed/compact.lua', 27],
+    [748, 'lua/shared/feed/compact.lua', 34],
+    [760, 'lua/shared/feed/compact.lua', 56],
+    [762, 'lua/shared/feed/compact.lua', 8],
+    [764, 'lua/shared/feed/compact.lua', 11],
+    [767, 'lua/shared/feed/compact.lua', 15],
+    [773, 'lua/shared/feed/compact.lua', 22],
+    [776, 'lua/shared/feed/compact.lua', 8],
+    [778, 'lua/shared/feed/compact.lua', 11],
+    [781, 'lua/shared/feed/compact.lua', 15],
+    [787, 'lua/shared/feed/compact.lua', 22],
+    [790, 'lua/shared/feed/compact.lua', 58],
+    [793, 'lua/shared/feed/compact.lua', 62],
+    [794, 'lua/shared/feed/compact.lua', 49],
+    [798, 'lua/shared/feed/compact.lua', 49],
+    [802, 'lua/shared/feed/compact.lua', 63],
+    [805, 'lua/shared/feed/save.lua', 46],
+    [811, 'lua/shared/feed/compact.lua', 66],
+    [821, 'lua/shared/feed/bury.lua', 22],
+    [836, 'lua/shared/feed/keep-alive.lua', 28],
+    [845, 'lua/shared/feed/bury.lua', 37],
+    [849, 'lua/feed/claim.lua', 125],
+    [850, 'lua/shared/wake.lua', 4],
+    [860, 'lua/feed/claim.lua', 126],
+    [863, 'lua/shared/feed/remove.lua', 24],
+    [868, 'lua/shared/feed/remove.lua', 4],
+    [885, 'lua/shared/feed/remove.lua', 36],
+    [904, 'lua/shared/feed/remove.lua', 56],
+    [918, 'lua/feed/claim.lua', 129],
+    [921, 'lua/shared/feed/compact.lua', 27],
+    [927, 'lua/shared/feed/compact.lua', 34],
+    [939, 'lua/shared/feed/compact.lua', 56],
+    [941, 'lua/shared/feed/compact.lua', 8],
+    [943, 'lua/shared/feed/compact.lua', 11],
+    [946, 'lua/shared/feed/compact.lua', 15],
+    [952, 'lua/shared/feed/compact.lua', 22],
+    [955, 'lua/shared/feed/compact.lua', 8],
+    [957, 'lua/shared/feed/compact.lua', 11],
+    [960, 'lua/shared/feed/compact.lua', 15],
+    [966, 'lua/shared/feed/compact.lua', 22],
+    [969, 'lua/shared/feed/compact.lua', 58],
+    [972, 'lua/shared/feed/compact.lua', 62],
+    [973, 'lua/shared/feed/compact.lua', 49],
+    [977, 'lua/shared/feed/compact.lua', 49],
+    [981, 'lua/shared/feed/compact.lua', 63],
+    [984, 'lua/shared/feed/save.lua', 46],
+    [990, 'lua/shared/feed/compact.lua', 66],
+    [1000, 'lua/feed/claim.lua', 132],
+    [1002, 'lua/shared/feed/may-rest.lua', 2],
+    [1005, 'lua/feed/claim.lua', 134],
+    [1006, 'lua/shared/feed/rest.lua', 20],
+    [1007, 'lua/shared/feed/rest.lua', 6],
+    [1019, 'lua/shared/feed/rest.lua', 21],
+    [1027, 'lua/shared/feed/rest.lua', 30],
+    [1036, 'lua/feed/claim.lua', 135],
+    [1039, 'lua/feed/claim.lua', 139],
+    [1042, 'lua/shared/feed/prolong.lua', 3],
+    [1060, 'lua/feed/claim.lua', 142],
+    [1061, 'lua/shared/feed/open-claim.lua', 2],
+    [1063, 'lua/shared/feed/work.lua', 16],
+    [1066, 'lua/shared/feed/open-claim.lua', 4],
+    [1075, 'lua/shared/feed/open-claim.lua', 14],
+    [1080, 'lua/feed/claim.lua', 143],
+    [1083, 'lua/shared/calls.lua', 41],
+    [1085, 'lua/shared/calls.lua', 8],
+    [1088, 'lua/shared/calls.lua', 43],
+    [1089, 'lua/shared/calls.lua', 28],
+    [1095, 'lua/shared/drop-over.lua', 6],
+    [1098, 'lua/shared/drop-over.lua', 10],
+    [1110, 'lua/shared/drop-over.lua', 23],
+    [1113, 'lua/shared/calls.lua', 35],
+    [1118, 'lua/shared/calls.lua', 44],
+    [1121, 'lua/feed/claim.lua', 146],
+    [1130, 'lua/shared/feed/move-all.lua', 2],
+    [1146, 'lua/shared/feed/keep-alive.lua', 28],
+    [1155, 'lua/shared/feed/move-all.lua', 18],
+    [1157, 'lua/feed/claim.lua', 155],
+    [1161, 'lua/shared/feed/entry.lua', 90],
+    [1168, 'lua/shared/feed/body.lua', 10],
+    [1171, 'lua/shared/feed/tell-messages.lua', 1],
+    [1174, 'lua/shared/feed/tell-messages.lua', 5],
+    [1181, 'lua/feed/claim.lua', 159],
+    [1187, 'lua/shared/feed/recheck.lua', 2],
+    [1196, 'lua/feed/claim.lua', 165],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5778,292 +5139,242 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '165be67517de952039ab71cbc33f80b019dd4ac6',
+    sha1: '5f83e8b4c24ff4d3e3915acc5f9d4f67cac3053d',
     reads: true,
     bytes: true,
-    source: `--[[
-Shows a claim: what it holds and how long it lasts.
-
-@returns claimed  epoch:integer lease_ms:integer expires_at_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
-@returns lost
-@cost    O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim
-@reads
-]]
-local meta = KEYS[1] -- hash: the feed's state
--- KEYS[2] log: stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
--- KEYS[5] claimed: sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local token = ARGV[2] -- text: token of the claim
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local leases = KEYS[6]
+local work = KEYS[7]
+local codec = ARGV[1]
+local token = ARGV[2]
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 if not is_live(leases, token, now_ms) then
-  return { 'lost' }
+return { 'lost' }
 end
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
 local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
 local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
 local function tell_messages(entries, bodies)
-  local answer = {}
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
+local answer = {}
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
+answer[n + 1] = position
+answer[n + 2] = id
+answer[n + 3] = expires_at_ms
+answer[n + 4] = claims
+answer[n + 5] = body
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The body of an entry.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
-  end
-  return answer
+for _, entry in ipairs(entries) do
+tell_message(answer, entry, bodies)
 end
--- The entries of one claim, oldest first.
+return answer
+end
 local function claimed_entries(feed, keys, token)
-  local entries = {}
+local entries = {}
 local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
 end
-  for _, place in ipairs(places_held(keys.claimed, token)) do
-    entries[#entries + 1] = entry_at(feed, keys, place)
-  end
--- Adds to each entry what \`work\` knows of it.
+return raws[1] and parse_entry(raws[1])
+end
+for _, place in ipairs(places_held(keys.claimed, token)) do
+entries[#entries + 1] = entry_at(feed, keys, place)
+end
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
 end
-  complete_entries(keys.work, entries)
-  return entries
+end
+end
+complete_entries(keys.work, entries)
+return entries
 end
 local keys = {
-  log = KEYS[2],
-  early = KEYS[3],
-  claimed = KEYS[5],
-  work = work,
+log = KEYS[2],
+early = KEYS[3],
+claimed = KEYS[5],
+work = work,
 }
 return {
-  'claimed',
-  feed.epoch,
-  lease_ms,
-  expires_at_ms,
-  now_ms,
-  tell_messages(claimed_entries(feed, keys, token), bodies),
-}
-`,
+'claimed',
+feed.epoch,
+lease_ms,
+expires_at_ms,
+now_ms,
+tell_messages(claimed_entries(feed, keys, token), bodies),
+}`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   lines: [
-    [1, 'lua/feed/claimed.lua', 1],
-    [19, 'lua/shared/feed/meta.lua', 1],
-    [42, 'lua/shared/feed/entry.lua', 8],
-    [46, 'lua/shared/feed/meta.lua', 25],
-    [89, 'lua/feed/claimed.lua', 26],
-    [96, 'lua/shared/clock.lua', 1],
-    [102, 'lua/feed/claimed.lua', 33],
-    [103, 'lua/shared/feed/leases.lua', 9],
-    [107, 'lua/feed/claimed.lua', 34],
-    [110, 'lua/shared/feed/leases.lua', 5],
-    [113, 'lua/feed/claimed.lua', 37],
-    [115, 'lua/shared/feed/tell-messages.lua', 5],
-    [117, 'lua/shared/feed/entry.lua', 88],
-    [126, 'lua/shared/exact.lua', 1],
-    [136, 'lua/shared/feed/body.lua', 9],
-    [140, 'lua/shared/feed/tell-messages.lua', 1],
-    [143, 'lua/shared/feed/tell-messages.lua', 7],
-    [148, 'lua/shared/feed/claimed-entries.lua', 1],
-    [151, 'lua/shared/feed/leases.lua', 14],
-    [154, 'lua/shared/feed/entry.lua', 12],
-    [182, 'lua/shared/feed/entry.lua', 41],
-    [196, 'lua/shared/feed/entry.lua', 78],
-    [205, 'lua/shared/feed/claimed-entries.lua', 4],
-    [208, 'lua/shared/feed/work.lua', 20],
-    [217, 'lua/shared/feed/work.lua', 6],
-    [226, 'lua/shared/feed/work.lua', 29],
-    [234, 'lua/shared/feed/claimed-entries.lua', 7],
-    [237, 'lua/feed/claimed.lua', 19],
-    [243, 'lua/feed/claimed.lua', 39],
+    [1, 'lua/feed/claimed.lua', 9],
+    [2, 'lua/feed/claimed.lua', 12],
+    [3, 'lua/feed/claimed.lua', 14],
+    [7, 'lua/shared/feed/meta.lua', 22],
+    [8, 'lua/shared/feed/entry.lua', 10],
+    [9, 'lua/shared/feed/meta.lua', 27],
+    [16, 'lua/shared/feed/meta.lua', 35],
+    [24, 'lua/shared/feed/meta.lua', 44],
+    [48, 'lua/feed/claimed.lua', 26],
+    [55, 'lua/shared/clock.lua', 3],
+    [59, 'lua/feed/claimed.lua', 33],
+    [60, 'lua/shared/feed/leases.lua', 9],
+    [64, 'lua/feed/claimed.lua', 34],
+    [67, 'lua/shared/feed/leases.lua', 5],
+    [70, 'lua/feed/claimed.lua', 37],
+    [72, 'lua/shared/feed/tell-messages.lua', 5],
+    [74, 'lua/shared/feed/entry.lua', 90],
+    [81, 'lua/shared/exact.lua', 4],
+    [88, 'lua/shared/feed/body.lua', 10],
+    [91, 'lua/shared/feed/tell-messages.lua', 1],
+    [94, 'lua/shared/feed/tell-messages.lua', 7],
+    [99, 'lua/shared/feed/claimed-entries.lua', 2],
+    [101, 'lua/shared/feed/leases.lua', 14],
+    [104, 'lua/shared/feed/entry.lua', 14],
+    [130, 'lua/shared/feed/entry.lua', 41],
+    [132, 'lua/shared/feed/entry.lua', 44],
+    [143, 'lua/shared/feed/entry.lua', 78],
+    [152, 'lua/shared/feed/claimed-entries.lua', 4],
+    [155, 'lua/shared/feed/work.lua', 21],
+    [163, 'lua/shared/feed/work.lua', 6],
+    [172, 'lua/shared/feed/work.lua', 29],
+    [180, 'lua/shared/feed/claimed-entries.lua', 7],
+    [183, 'lua/feed/claimed.lua', 19],
+    [189, 'lua/feed/claimed.lua', 39],
   ],
   encode(args) {
     return [
@@ -6110,110 +5421,99 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'feed/clear',
-    sha1: '52b452fdd9bfa5c1c54ddc0bdfba1bb45a9902b3',
+    sha1: '0f7f2ff52f3f696bf4fb15ae1acf5e78d1288c07',
     reads: false,
     bytes: false,
-    source: `--[[
-Deletes the feed, its subscribers and its dead letters. Redis frees the memory in the background.
-
-@returns cleared  existed:flag
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[10] -- sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
-local once = KEYS[12] -- hash: idempotency key -> id
-local subscribers = KEYS[13] -- sorted set: subscriber -> position
-local guards = KEYS[14] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[15] -- hash: the same of the dead letters
-local dead_log = KEYS[16] -- stream: the same of the dead letters
-local dead_early = KEYS[17] -- stream: the same of the dead letters
-local dead_bodies = KEYS[18] -- hash: the same of the dead letters
-local dead_claimed = KEYS[19] -- sorted set: the same of the dead letters
-local dead_leases = KEYS[20] -- sorted set: the same of the dead letters
-local dead_returned = KEYS[21] -- sorted set: the same of the dead letters
-local dead_work = KEYS[22] -- hash: the same of the dead letters
-local dead_expiry = KEYS[23] -- sorted set: the same of the dead letters
-local dead_delayed = KEYS[24] -- sorted set: the same of the dead letters
-local dead_parked = KEYS[25] -- hash: the same of the dead letters
-local dead_once = KEYS[26] -- hash: the same of the dead letters
-local dead_subscribers = KEYS[27] -- sorted set: the same of the dead letters
-local dead_guards = KEYS[28] -- sorted set: the same of the dead letters
-local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
-
--- Under its name alone a feed that is spread has only the number of its partitions: see shared/agreement.
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local once = KEYS[12]
+local subscribers = KEYS[13]
+local guards = KEYS[14]
+local dead_meta = KEYS[15]
+local dead_log = KEYS[16]
+local dead_early = KEYS[17]
+local dead_bodies = KEYS[18]
+local dead_claimed = KEYS[19]
+local dead_leases = KEYS[20]
+local dead_returned = KEYS[21]
+local dead_work = KEYS[22]
+local dead_expiry = KEYS[23]
+local dead_delayed = KEYS[24]
+local dead_parked = KEYS[25]
+local dead_once = KEYS[26]
+local dead_subscribers = KEYS[27]
+local dead_guards = KEYS[28]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local layout = redis.call('HGET', meta, 'layout')
 if layout and string.find(layout, '^in %d+ partitions$') then
-  return redis.error_reply('LAYOUT ' .. layout)
+return redis.error_reply('LAYOUT ' .. layout)
 end
 local existed = 0
 local keys = {
-  meta,
-  log,
-  early,
-  bodies,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  once,
-  subscribers,
-  guards,
-  dead_meta,
-  dead_log,
-  dead_early,
-  dead_bodies,
-  dead_claimed,
-  dead_leases,
-  dead_returned,
-  dead_work,
-  dead_expiry,
-  dead_delayed,
-  dead_parked,
-  dead_once,
-  dead_subscribers,
-  dead_guards,
+meta,
+log,
+early,
+bodies,
+claimed,
+leases,
+returned,
+work,
+expiry,
+delayed,
+parked,
+once,
+subscribers,
+guards,
+dead_meta,
+dead_log,
+dead_early,
+dead_bodies,
+dead_claimed,
+dead_leases,
+dead_returned,
+dead_work,
+dead_expiry,
+dead_delayed,
+dead_parked,
+dead_once,
+dead_subscribers,
+dead_guards,
 }
 for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
+existed = math.max(existed, redis.call('UNLINK', key))
 end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'cleared')
-return { 'cleared', existed }
-`,
+return { 'cleared', existed }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   lines: [
-    [1, 'lua/feed/clear.lua', 1],
-    [43, 'lua/feed/clear.lua', 73],
-    [44, 'lua/feed/clear.lua', 43],
-    [74, 'lua/feed/clear.lua', 74],
-    [77, 'lua/shared/wake.lua', 1],
-    [90, 'lua/feed/clear.lua', 77],
+    [1, 'lua/feed/clear.lua', 7],
+    [31, 'lua/feed/clear.lua', 39],
+    [35, 'lua/feed/clear.lua', 73],
+    [36, 'lua/feed/clear.lua', 43],
+    [66, 'lua/feed/clear.lua', 74],
+    [69, 'lua/shared/wake.lua', 4],
+    [79, 'lua/feed/clear.lua', 77],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6253,30 +5553,21 @@ export type DisbandAnswer =
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
   script: {
     name: 'feed/disband',
-    sha1: '9c1d7b907158df0f8bc2fb5d5c4e6ae8f0a4c17f',
+    sha1: 'ed3315ec1646bfa120794a73288e67722a41f963',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets the number of partitions of a feed, once all of them are cleared. It is \`kept\` where it was agreed upon after it was
-agreed upon so: then a partition is used anew. Safe to repeat.
-
-@returns forgotten
-@returns kept
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
-
+    source: `local meta = KEYS[1]
+local agreed_us = ARGV[1]
 if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-  return { 'kept' }
+return { 'kept' }
 end
 redis.call('UNLINK', meta)
-return { 'forgotten' }
-`,
+return { 'forgotten' }`,
   },
   parts: ['meta'],
   lines: [
-    [1, 'lua/feed/disband.lua', 1],
+    [1, 'lua/feed/disband.lua', 9],
+    [3, 'lua/feed/disband.lua', 12],
   ],
   encode(args) {
     return [
@@ -6318,290 +5609,247 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '2a6821a66cb915230c6f00b4b6da690a9bb89dc5',
+    sha1: '6b4dccfa4be6a97a2ffb7dca33dc4a572943cf4f',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes a claim last longer, counted from now. A claim that has ended is never brought back.
-
-@returns extended  expires_at_ms:integer
-@returns lost
-@cost    O(messages of the claim x log n)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[10] -- sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local token = ARGV[1] -- text: token of the claim
-local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
-local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local subscribers = KEYS[12]
+local guards = KEYS[13]
+local token = ARGV[1]
+local lease_ms = tonumber(ARGV[2])
+local grace_ms = tonumber(ARGV[3])
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 if not is_live(leases, token, now_ms) then
-  return { 'lost' }
+return { 'lost' }
 end
 local expires_at_ms = now_ms + lease_ms
--- What frees comes first, so that it also works when the server is out of memory.
 redis.call('HDEL', work, '')
 redis.call('ZADD', leases, expires_at_ms, token)
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
 local records = { lease_field(token), lease_ms }
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in \`work\` are the caller's to write.
 local function prolong_entries(feed, expiry, entries, until_ms)
-  local prolonged, scored = {}, {}
-  for _, entry in ipairs(entries) do
-    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-      entry.expires_at_ms = until_ms
-      prolonged[#prolonged + 1] = entry
-      scored[#scored + 1] = until_ms
-      scored[#scored + 1] = entry.place
-    end
-  end
-  if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
-    if feed.lives_until ~= -1 then
-      feed.lives_until = math.max(feed.lives_until, until_ms)
-    end
-  end
-  return prolonged
+local prolonged, scored = {}, {}
+for _, entry in ipairs(entries) do
+if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+entry.expires_at_ms = until_ms
+prolonged[#prolonged + 1] = entry
+scored[#scored + 1] = until_ms
+scored[#scored + 1] = entry.place
 end
--- What a claim holds, as entries without bodies, oldest first.
+end
+if #prolonged > 0 then
+redis.call('ZADD', expiry, unpack(scored))
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, until_ms)
+end
+end
+return prolonged
+end
 local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
+local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+local entries = {}
+if #places > 0 then
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+entries[at] = parse_work(known)
+entries[at].place = places[at]
+end
+end
+return entries
 end
 local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
 local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
 end
 for _, entry in ipairs(prolonged) do
-  records[#records + 1] = entry.place
-  records[#records + 1] = format_work(entry)
+records[#records + 1] = entry.place
+records[#records + 1] = format_work(entry)
 end
 redis.call('HSET', work, unpack(records))
--- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+end
 end
 local touched = { leases, work, expiry }
 for _, key in ipairs(touched) do
-  keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key, now_ms)
 end
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
 local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-  return true
+if feed.lives_until == -1 then
+local moves = feed.kept_until > 0
+feed.kept_until = -1
+return moves
+end
+if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+return false
+end
+feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+return true
 end
 if must_move(feed, now_ms) then
-  local moving = {
-    meta,
-    log,
-    early,
-    bodies,
-    claimed,
-    leases,
-    returned,
-    work,
-    expiry,
-    delayed,
-    parked,
-    subscribers,
-    guards,
-  }
--- Tells Redis the time that \`must_move\` has set.
+local moving = {
+meta,
+log,
+early,
+bodies,
+claimed,
+leases,
+returned,
+work,
+expiry,
+delayed,
+parked,
+subscribers,
+guards,
+}
 local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
 end
-  move_keys(feed, moving, now_ms)
 end
--- Writes the state if it has changed.
+end
+move_keys(feed, moving, now_ms)
+end
 local function save_feed(meta, feed)
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
+end
 end
 save_feed(meta, feed)
-return { 'extended', expires_at_ms }
-`,
+return { 'extended', expires_at_ms }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   lines: [
-    [1, 'lua/feed/extend.lua', 1],
-    [25, 'lua/shared/feed/meta.lua', 1],
-    [48, 'lua/shared/feed/meta.lua', 25],
-    [91, 'lua/feed/extend.lua', 25],
-    [95, 'lua/shared/clock.lua', 1],
-    [101, 'lua/feed/extend.lua', 29],
-    [102, 'lua/shared/feed/leases.lua', 9],
-    [106, 'lua/feed/extend.lua', 30],
-    [113, 'lua/shared/feed/leases.lua', 5],
-    [116, 'lua/feed/extend.lua', 37],
-    [117, 'lua/shared/feed/prolong.lua', 1],
-    [137, 'lua/shared/feed/work.lua', 38],
-    [142, 'lua/shared/feed/work.lua', 6],
-    [151, 'lua/shared/feed/work.lua', 43],
-    [158, 'lua/feed/extend.lua', 38],
-    [159, 'lua/shared/feed/work.lua', 16],
-    [162, 'lua/feed/extend.lua', 39],
-    [167, 'lua/shared/feed/keep-alive.lua', 5],
-    [173, 'lua/feed/extend.lua', 44],
-    [177, 'lua/shared/feed/keep-alive.lua', 12],
-    [191, 'lua/feed/extend.lua', 48],
-    [207, 'lua/shared/feed/keep-alive.lua', 27],
-    [217, 'lua/feed/extend.lua', 64],
-    [219, 'lua/shared/feed/save.lua', 53],
-    [221, 'lua/shared/feed/save.lua', 22],
-    [243, 'lua/shared/feed/save.lua', 55],
-    [249, 'lua/feed/extend.lua', 66],
+    [1, 'lua/feed/extend.lua', 8],
+    [17, 'lua/shared/feed/meta.lua', 22],
+    [18, 'lua/shared/feed/meta.lua', 27],
+    [25, 'lua/shared/feed/meta.lua', 35],
+    [33, 'lua/shared/feed/meta.lua', 44],
+    [57, 'lua/feed/extend.lua', 25],
+    [61, 'lua/shared/clock.lua', 3],
+    [65, 'lua/feed/extend.lua', 29],
+    [66, 'lua/shared/feed/leases.lua', 9],
+    [70, 'lua/feed/extend.lua', 30],
+    [74, 'lua/feed/extend.lua', 35],
+    [76, 'lua/shared/feed/leases.lua', 5],
+    [79, 'lua/feed/extend.lua', 37],
+    [80, 'lua/shared/feed/prolong.lua', 3],
+    [98, 'lua/shared/feed/work.lua', 39],
+    [102, 'lua/shared/feed/work.lua', 6],
+    [111, 'lua/shared/feed/work.lua', 43],
+    [118, 'lua/feed/extend.lua', 38],
+    [119, 'lua/shared/feed/work.lua', 16],
+    [122, 'lua/feed/extend.lua', 39],
+    [127, 'lua/shared/feed/keep-alive.lua', 6],
+    [132, 'lua/feed/extend.lua', 44],
+    [136, 'lua/shared/feed/keep-alive.lua', 14],
+    [148, 'lua/feed/extend.lua', 48],
+    [164, 'lua/shared/feed/keep-alive.lua', 28],
+    [173, 'lua/feed/extend.lua', 64],
+    [175, 'lua/shared/feed/save.lua', 54],
+    [176, 'lua/shared/feed/save.lua', 22],
+    [198, 'lua/shared/feed/save.lua', 55],
+    [204, 'lua/feed/extend.lua', 66],
   ],
   encode(args) {
     return [
@@ -6644,212 +5892,169 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '5f68ef626fb49f30bc459234862c96b14b81fa2b',
+    sha1: '65b07f43fafb6983bca1aef7429c24633bc0e232',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
-
-@returns forgotten
-@returns absent
-@cost    O(log subscribers)
-]]
-local meta = KEYS[1] -- hash: the feed's state
--- KEYS[2] log: stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
--- KEYS[4] leases: sorted set: token -> when the claim ends, in ms
--- KEYS[5] work: hash: position -> claims so far, bytes, expiry, id
-local subscribers = KEYS[6] -- sorted set: subscriber -> position
-local guards = KEYS[7] -- sorted set: protected subscriber -> position
-local name = ARGV[1] -- text: the subscriber
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local subscribers = KEYS[6]
+local guards = KEYS[7]
+local name = ARGV[1]
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 redis.call('ZREM', guards, name)
 if redis.call('ZREM', subscribers, name) == 0 then
-  return { 'absent' }
+return { 'absent' }
 end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 if may_rest(feed) then
-  local keys = {
-    meta = meta,
-    log = KEYS[2],
-    early = KEYS[3],
-    leases = KEYS[4],
-    work = KEYS[5],
-    subscribers = subscribers,
-  }
--- To be asked for where the feed \`may_rest\`.
+local keys = {
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+leases = KEYS[4],
+work = KEYS[5],
+subscribers = subscribers,
+}
 local function rest_when_empty(feed, keys, now_ms)
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
-  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-  if feed.moved ~= 0 then
-    held[3] = redis.pcall('XLEN', keys.early)
-  end
-  for _, count in ipairs(held) do
-    if count ~= 0 then
-      return false
-    end
-  end
-  return true
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
 end
-  if not is_empty(feed, keys) then
-    return
-  end
-  redis.pcall('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.pcall('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
--- Lets a key that this call may have created go when the feed goes.
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
+end
+end
+return true
+end
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
--- Writes the state if it has changed.
+rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
 local function save_feed(meta, feed)
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
-  save_feed(meta, feed)
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-return { 'forgotten' }
-`,
+end
+save_feed(meta, feed)
+end
+return { 'forgotten' }`,
   },
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   lines: [
-    [1, 'lua/feed/forget.lua', 1],
-    [17, 'lua/shared/feed/meta.lua', 1],
-    [40, 'lua/shared/feed/meta.lua', 25],
-    [83, 'lua/feed/forget.lua', 17],
-    [91, 'lua/shared/feed/may-rest.lua', 1],
-    [95, 'lua/feed/forget.lua', 25],
-    [104, 'lua/shared/feed/rest.lua', 19],
-    [106, 'lua/shared/feed/rest.lua', 5],
-    [119, 'lua/shared/feed/rest.lua', 21],
-    [131, 'lua/shared/feed/keep-alive.lua', 5],
-    [137, 'lua/shared/feed/rest.lua', 33],
-    [143, 'lua/shared/clock.lua', 1],
-    [149, 'lua/feed/forget.lua', 34],
-    [150, 'lua/shared/feed/save.lua', 53],
-    [152, 'lua/shared/feed/save.lua', 22],
-    [174, 'lua/shared/feed/save.lua', 55],
-    [180, 'lua/feed/forget.lua', 35],
+    [1, 'lua/feed/forget.lua', 8],
+    [2, 'lua/feed/forget.lua', 13],
+    [5, 'lua/shared/feed/meta.lua', 22],
+    [6, 'lua/shared/feed/meta.lua', 27],
+    [13, 'lua/shared/feed/meta.lua', 35],
+    [21, 'lua/shared/feed/meta.lua', 44],
+    [45, 'lua/feed/forget.lua', 17],
+    [53, 'lua/shared/feed/may-rest.lua', 2],
+    [56, 'lua/feed/forget.lua', 25],
+    [65, 'lua/shared/feed/rest.lua', 20],
+    [66, 'lua/shared/feed/rest.lua', 6],
+    [78, 'lua/shared/feed/rest.lua', 21],
+    [86, 'lua/shared/feed/rest.lua', 30],
+    [89, 'lua/shared/feed/keep-alive.lua', 6],
+    [94, 'lua/shared/feed/rest.lua', 33],
+    [100, 'lua/shared/clock.lua', 3],
+    [104, 'lua/feed/forget.lua', 34],
+    [105, 'lua/shared/feed/save.lua', 54],
+    [106, 'lua/shared/feed/save.lua', 22],
+    [128, 'lua/shared/feed/save.lua', 55],
+    [134, 'lua/feed/forget.lua', 35],
   ],
   encode(args) {
     return [
@@ -6905,377 +6110,320 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '8c7e539eccfa177b0fa6c428164eec5cf4f68790',
+    sha1: '15a98dcf6b611e2bb9089197441c0f780f7040be',
     reads: true,
     bytes: true,
-    source: `--[[
-Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
-message has position 0 until it becomes visible. \`held\`: which of them a live claim holds. Behind messages that reach 4 MiB it
-looks for no more: it has \`looked\` for so many of the ids.
-
-@returns found  epoch:integer now_ms:integer looked:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
-@cost    O(ids x log n), and 4 MiB of bodies
-@reads
-]]
-local meta = KEYS[1] -- hash: the feed's state
--- KEYS[2] log: stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local claimed = KEYS[6] -- sorted set: position -> token of its claim
-local leases = KEYS[7] -- sorted set: token -> when the claim ends, in ms
-local parked = KEYS[8] -- hash: id -> delayed message, later its position
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local work = KEYS[5]
+local claimed = KEYS[6]
+local leases = KEYS[7]
+local parked = KEYS[8]
+local codec = ARGV[1]
+local ids, ids_at = ARGV, 2
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 local looked, budget = 0, budget_of(#ids)
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
+local asked, ats, found, seen = {}, {}, {}, {}
+for at = ids_at, #ids, 1 do
+if not seen[ids[at]] then
+asked[#asked + 1] = ids[at]
+seen[ids[at]] = true
 end
--- Whether one more may be taken.
+ats[#asked] = at - ids_at + 1
+end
+if #asked == 0 then
+return found
+end
+for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+local moved_to = string.match(known or '', '^@(%d+)$')
+if known and not moved_to then
+found[at] = { id = asked[at], at = ats[at], parked = known }
+else
+found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+end
+end
+return found
+end
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+end
+return raws[1] and parse_entry(raws[1])
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
 local keys = {
-  log = KEYS[2],
-  early = KEYS[3],
+log = KEYS[2],
+early = KEYS[3],
 }
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  if not is_left(budget) then
-    break
-  end
-  local is_parked = found.parked ~= nil
-  local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
-    or entry_at(feed, keys, found.place)
-  if entry then
-    spend(budget, 1, entry.bytes)
-    entries[#entries + 1] = entry
-  end
-  looked = found.at
+if not is_left(budget) then
+break
 end
--- Adds to each entry what \`work\` knows of it.
+local is_parked = found.parked ~= nil
+local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
+or entry_at(feed, keys, found.place)
+if entry then
+spend(budget, 1, entry.bytes)
+entries[#entries + 1] = entry
+end
+looked = found.at
+end
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
 end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+local function parse_work(text)
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
 end
 complete_entries(work, entries)
--- Which of the entries a live claim holds: place -> token.
 local function find_claimed(claimed, leases, entries, now_ms)
-  local held = {}
-  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
-    return held
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  local live = {}
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local held = {}
+if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+return held
 end
-  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
-    if token then
-      if live[token] == nil then
-        live[token] = is_live(leases, token, now_ms)
-      end
-      held[places[at]] = live[token] and token or nil
-    end
-  end
-  return held
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+local live = {}
+local function is_live(leases, token, now_ms)
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+if token then
+if live[token] == nil then
+live[token] = is_live(leases, token, now_ms)
+end
+held[places[at]] = live[token] and token or nil
+end
+end
+return held
 end
 local held = find_claimed(claimed, leases, entries, now_ms)
 local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
--- Tells which claim holds a message; nothing when none does.
 local function tell_claim(answer, position, token)
-  if token then
-    answer[#answer + 1] = position
-    answer[#answer + 1] = tonumber(token)
-  end
+if token then
+answer[#answer + 1] = position
+answer[#answer + 1] = tonumber(token)
+end
 end
 for _, entry in ipairs(entries) do
-  if not has_expired(entry, now_ms) then
-    alive[#alive + 1] = entry
-    tell_claim(claims, entry.position, held[entry.place])
-  end
+if not has_expired(entry, now_ms) then
+alive[#alive + 1] = entry
+tell_claim(claims, entry.position, held[entry.place])
+end
 end
 local function tell_messages(entries, bodies)
-  local answer = {}
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
+local answer = {}
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
+answer[n + 1] = position
+answer[n + 2] = id
+answer[n + 3] = expires_at_ms
+answer[n + 4] = claims
+answer[n + 5] = body
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The body of an entry.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
-  end
-  return answer
+for _, entry in ipairs(entries) do
+tell_message(answer, entry, bodies)
 end
-return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }
-`,
+return answer
+end
+return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'work', 'claimed', 'leases', 'parked'],
   lines: [
-    [1, 'lua/feed/get.lua', 1],
-    [21, 'lua/shared/feed/meta.lua', 1],
-    [44, 'lua/shared/feed/entry.lua', 8],
-    [48, 'lua/shared/feed/meta.lua', 25],
-    [91, 'lua/feed/get.lua', 26],
-    [98, 'lua/shared/clock.lua', 1],
-    [104, 'lua/feed/get.lua', 33],
-    [106, 'lua/shared/budget.lua', 5],
-    [110, 'lua/feed/get.lua', 35],
-    [111, 'lua/shared/feed/places.lua', 3],
-    [135, 'lua/shared/budget.lua', 10],
-    [139, 'lua/shared/feed/parked.lua', 6],
-    [154, 'lua/shared/feed/entry.lua', 12],
-    [182, 'lua/shared/feed/entry.lua', 41],
-    [196, 'lua/shared/feed/entry.lua', 78],
-    [205, 'lua/shared/budget.lua', 15],
-    [209, 'lua/feed/get.lua', 21],
-    [213, 'lua/feed/get.lua', 36],
-    [226, 'lua/shared/feed/work.lua', 20],
-    [235, 'lua/shared/feed/work.lua', 6],
-    [244, 'lua/shared/feed/work.lua', 29],
-    [252, 'lua/feed/get.lua', 49],
-    [253, 'lua/shared/feed/held.lua', 3],
-    [264, 'lua/shared/feed/leases.lua', 9],
-    [268, 'lua/shared/feed/held.lua', 14],
-    [278, 'lua/feed/get.lua', 50],
-    [279, 'lua/shared/feed/expired.lua', 1],
-    [282, 'lua/shared/feed/held.lua', 25],
-    [289, 'lua/feed/get.lua', 51],
-    [295, 'lua/shared/feed/tell-messages.lua', 5],
-    [297, 'lua/shared/feed/entry.lua', 88],
-    [306, 'lua/shared/exact.lua', 1],
-    [316, 'lua/shared/feed/body.lua', 9],
-    [320, 'lua/shared/feed/tell-messages.lua', 1],
-    [323, 'lua/shared/feed/tell-messages.lua', 7],
-    [328, 'lua/feed/get.lua', 57],
+    [1, 'lua/feed/get.lua', 10],
+    [2, 'lua/feed/get.lua', 13],
+    [9, 'lua/shared/feed/meta.lua', 22],
+    [10, 'lua/shared/feed/entry.lua', 10],
+    [11, 'lua/shared/feed/meta.lua', 27],
+    [18, 'lua/shared/feed/meta.lua', 35],
+    [26, 'lua/shared/feed/meta.lua', 44],
+    [50, 'lua/feed/get.lua', 26],
+    [57, 'lua/shared/clock.lua', 3],
+    [61, 'lua/feed/get.lua', 33],
+    [63, 'lua/shared/budget.lua', 6],
+    [66, 'lua/feed/get.lua', 35],
+    [67, 'lua/shared/feed/places.lua', 5],
+    [89, 'lua/shared/budget.lua', 11],
+    [92, 'lua/shared/feed/parked.lua', 7],
+    [106, 'lua/shared/feed/entry.lua', 14],
+    [132, 'lua/shared/feed/entry.lua', 41],
+    [134, 'lua/shared/feed/entry.lua', 44],
+    [145, 'lua/shared/feed/entry.lua', 78],
+    [154, 'lua/shared/budget.lua', 15],
+    [158, 'lua/feed/get.lua', 21],
+    [162, 'lua/feed/get.lua', 36],
+    [175, 'lua/shared/feed/work.lua', 21],
+    [183, 'lua/shared/feed/work.lua', 6],
+    [192, 'lua/shared/feed/work.lua', 29],
+    [200, 'lua/feed/get.lua', 49],
+    [201, 'lua/shared/feed/held.lua', 4],
+    [211, 'lua/shared/feed/leases.lua', 9],
+    [215, 'lua/shared/feed/held.lua', 14],
+    [225, 'lua/feed/get.lua', 50],
+    [226, 'lua/shared/feed/expired.lua', 1],
+    [229, 'lua/shared/feed/held.lua', 26],
+    [235, 'lua/feed/get.lua', 51],
+    [241, 'lua/shared/feed/tell-messages.lua', 5],
+    [243, 'lua/shared/feed/entry.lua', 90],
+    [250, 'lua/shared/exact.lua', 4],
+    [257, 'lua/shared/feed/body.lua', 10],
+    [260, 'lua/shared/feed/tell-messages.lua', 1],
+    [263, 'lua/shared/feed/tell-messages.lua', 7],
+    [268, 'lua/feed/get.lua', 57],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -7338,318 +6486,264 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '6e5b331e6db5c8cda50bdee824a11b64b9360fee',
+    sha1: 'e3ba80ae6c467747d76a75b28d55a3cb77a83d9a',
     reads: true,
     bytes: true,
-    source: `--[[
-A picture of the feed. Its counts are exact when nothing is \`due\`; else call \`settle\` first. \`delayed\`
-counts what waits to become visible, \`dead\` what the dead-letter feed stores; what is due there is \`due\` too.
-\`ends\` holds the oldest and the newest message with the token of the claim that holds it (0: none);
-\`readers\` the hundred subscribers that are furthest behind.
-
-@returns inspection  epoch:integer last:integer now_ms:integer due:flag total:integer claimed:integer delayed:integer bytes:integer dead:integer claims:integer subscribers:integer codec:text ends:[position:integer id:integer expires_at_ms:integer claims:integer token:integer body:bytes] readers:[name:text position:integer protected:flag]
-@cost    O(log n), and the bodies of two messages
-@reads
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local subscribers = KEYS[9] -- sorted set: subscriber -> position
-local guards = KEYS[10] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[11] -- hash: state of the dead-letter feed
--- KEYS[12] dead_log: stream: the dead letters
--- KEYS[13] dead_early: stream: the same of the dead letters
-local dead_leases = KEYS[14] -- sorted set: the same of the dead letters
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[7]
+local delayed = KEYS[8]
+local subscribers = KEYS[9]
+local guards = KEYS[10]
+local dead_meta = KEYS[11]
+local dead_leases = KEYS[14]
+local codec = ARGV[1]
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
 local dead = open_feed(dead_meta, '')
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-
 local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
--- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
 end
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The body of an entry.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+end
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
 end
 local function tell_end(answer, raw)
-  if not raw then
-    return
-  end
-  local entry = parse_entry(raw)
-  complete_entries(work, { entry })
-  local token = redis.call('ZSCORE', claimed, entry.place)
-  local held = token and is_live(leases, token, now_ms)
-  local holder = held and tonumber(token) or 0
-  local body = body_of(bodies, entry)
-  for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
-    answer[#answer + 1] = part
-  end
+if not raw then
+return
+end
+local entry = parse_entry(raw)
+complete_entries(work, { entry })
+local token = redis.call('ZSCORE', claimed, entry.place)
+local held = token and is_live(leases, token, now_ms)
+local holder = held and tonumber(token) or 0
+local body = body_of(bodies, entry)
+for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
+answer[#answer + 1] = part
+end
 end
 tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
 tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
 local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
 local readers = {}
 for at = 1, #furthest, 2 do
-  readers[#readers + 1] = furthest[at]
-  readers[#readers + 1] = tonumber(furthest[at + 1])
-  readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
+readers[#readers + 1] = furthest[at]
+readers[#readers + 1] = tonumber(furthest[at + 1])
+readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
 end
--- How many messages are visible.
 local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+local length = redis.call('XLEN', keys.log)
+return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
 local keys = {
-  log = log,
-  early = early,
+log = log,
+early = early,
 }
 local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
 local function has_come(moment, now)
-  return moment ~= 0 and moment <= now
+return moment ~= 0 and moment <= now
 end
--- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  return has_come(feed.due_at, now_ms)
-    or has_come(feed.visible_at_us, now_us)
-    or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
+local now_ms = math.floor(now_us / 1000)
+return has_come(feed.due_at, now_ms)
+or has_come(feed.visible_at_us, now_us)
+or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
 local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
 local dead_keys = { log = KEYS[12], early = KEYS[13] }
 return {
-  'inspection',
-  feed.epoch,
-  feed.last,
-  now_ms,
-  is_any_due and 1 or 0,
-  visible + waiting,
-  redis.call('ZCARD', claimed),
-  waiting,
-  feed.bytes,
-  log_length(dead, dead_keys),
-  redis.call('ZCARD', leases),
-  redis.call('ZCARD', subscribers),
-  feed.codec,
-  ends,
-  readers,
-}
-`,
+'inspection',
+feed.epoch,
+feed.last,
+now_ms,
+is_any_due and 1 or 0,
+visible + waiting,
+redis.call('ZCARD', claimed),
+waiting,
+feed.bytes,
+log_length(dead, dead_keys),
+redis.call('ZCARD', leases),
+redis.call('ZCARD', subscribers),
+feed.codec,
+ends,
+readers,
+}`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   lines: [
-    [1, 'lua/feed/inspect.lua', 1],
-    [27, 'lua/shared/feed/meta.lua', 1],
-    [50, 'lua/shared/feed/entry.lua', 8],
-    [54, 'lua/shared/feed/meta.lua', 25],
-    [97, 'lua/feed/inspect.lua', 33],
-    [105, 'lua/shared/clock.lua', 1],
-    [111, 'lua/feed/inspect.lua', 41],
-    [114, 'lua/feed/inspect.lua', 59],
-    [115, 'lua/shared/feed/entry.lua', 12],
-    [143, 'lua/shared/feed/entry.lua', 41],
-    [157, 'lua/shared/feed/work.lua', 6],
-    [166, 'lua/shared/feed/work.lua', 20],
-    [183, 'lua/shared/feed/leases.lua', 9],
-    [187, 'lua/shared/exact.lua', 1],
-    [197, 'lua/shared/feed/body.lua', 9],
-    [201, 'lua/shared/feed/entry.lua', 56],
-    [214, 'lua/feed/inspect.lua', 44],
-    [228, 'lua/feed/inspect.lua', 60],
-    [230, 'lua/feed/inspect.lua', 63],
-    [231, 'lua/feed/inspect.lua', 62],
-    [232, 'lua/feed/inspect.lua', 64],
-    [237, 'lua/shared/feed/log-length.lua', 1],
-    [242, 'lua/feed/inspect.lua', 27],
-    [246, 'lua/feed/inspect.lua', 69],
-    [247, 'lua/shared/feed/has-come.lua', 1],
-    [251, 'lua/shared/feed/due.lua', 1],
-    [258, 'lua/feed/inspect.lua', 70],
-    [259, 'lua/feed/inspect.lua', 31],
-    [260, 'lua/feed/inspect.lua', 71],
+    [1, 'lua/feed/inspect.lua', 11],
+    [12, 'lua/feed/inspect.lua', 24],
+    [14, 'lua/shared/feed/meta.lua', 22],
+    [15, 'lua/shared/feed/entry.lua', 10],
+    [16, 'lua/shared/feed/meta.lua', 27],
+    [23, 'lua/shared/feed/meta.lua', 35],
+    [31, 'lua/shared/feed/meta.lua', 44],
+    [55, 'lua/feed/inspect.lua', 33],
+    [63, 'lua/shared/clock.lua', 3],
+    [67, 'lua/feed/inspect.lua', 41],
+    [69, 'lua/feed/inspect.lua', 59],
+    [70, 'lua/shared/feed/entry.lua', 14],
+    [96, 'lua/shared/feed/entry.lua', 41],
+    [98, 'lua/shared/feed/entry.lua', 44],
+    [109, 'lua/shared/feed/work.lua', 6],
+    [118, 'lua/shared/feed/work.lua', 21],
+    [134, 'lua/shared/feed/leases.lua', 9],
+    [138, 'lua/shared/exact.lua', 4],
+    [145, 'lua/shared/feed/body.lua', 10],
+    [148, 'lua/shared/feed/entry.lua', 57],
+    [160, 'lua/feed/inspect.lua', 44],
+    [174, 'lua/feed/inspect.lua', 60],
+    [176, 'lua/feed/inspect.lua', 63],
+    [177, 'lua/feed/inspect.lua', 62],
+    [178, 'lua/feed/inspect.lua', 64],
+    [183, 'lua/shared/feed/log-length.lua', 2],
+    [187, 'lua/feed/inspect.lua', 27],
+    [191, 'lua/feed/inspect.lua', 69],
+    [192, 'lua/shared/feed/has-come.lua', 2],
+    [195, 'lua/shared/feed/due.lua', 2],
+    [201, 'lua/feed/inspect.lua', 70],
+    [202, 'lua/feed/inspect.lua', 31],
+    [203, 'lua/feed/inspect.lua', 71],
   ],
   encode(args) {
     return [
@@ -7701,142 +6795,101 @@ export type ProposeAnswer =
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
   script: {
     name: 'feed/propose',
-    sha1: '79f7170c5e17e02115586d30e07e8910544895ff',
+    sha1: 'd4b20e90dd24d1f26af8a04c0e6d187da52fe2f4',
     reads: false,
     bytes: false,
-    source: `--[[
-Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions
-is agreed upon in the unit of the feed's name alone (\`agree\`), and only then the partition is used, with the proof. A
-partition that is in use already is \`agreed\` upon. A proposal that nobody takes up is gone after a minute.
-
-@returns proposed  proof:text
-@returns agreed
-@cost    O(1)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local partitions = tonumber(ARGV[1])
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
 if feed.partitions > 0 then
-  return { 'agreed' }
+return { 'agreed' }
 end
--- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
 local function propose(meta, layout, now)
-  local proof = redis.call('HGET', meta, 'proposed')
-  if proof then
-    if redis.call('PTTL', meta) > 0 then
-      redis.call('PEXPIRE', meta, '60000')
-    end
-    return proof
-  end
-  local is_new = redis.call('EXISTS', meta) == 0
-  redis.call('HSET', meta, 'layout', layout, 'proposed', now)
-  if is_new then
-    redis.call('PEXPIRE', meta, '60000')
-  end
-  return now
+local proof = redis.call('HGET', meta, 'proposed')
+if proof then
+if redis.call('PTTL', meta) > 0 then
+redis.call('PEXPIRE', meta, '60000')
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+return proof
+end
+local is_new = redis.call('EXISTS', meta) == 0
+redis.call('HSET', meta, 'layout', layout, 'proposed', now)
+if is_new then
+redis.call('PEXPIRE', meta, '60000')
+end
+return now
+end
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
-`,
+return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }`,
   },
   parts: ['meta'],
   lines: [
-    [1, 'lua/feed/propose.lua', 1],
-    [13, 'lua/shared/feed/meta.lua', 1],
-    [36, 'lua/shared/feed/meta.lua', 25],
-    [79, 'lua/feed/propose.lua', 13],
-    [89, 'lua/shared/propose.lua', 4],
-    [105, 'lua/shared/exact.lua', 1],
-    [115, 'lua/shared/clock.lua', 1],
-    [121, 'lua/feed/propose.lua', 23],
+    [1, 'lua/feed/propose.lua', 10],
+    [3, 'lua/shared/feed/meta.lua', 22],
+    [4, 'lua/shared/feed/meta.lua', 27],
+    [11, 'lua/shared/feed/meta.lua', 35],
+    [19, 'lua/shared/feed/meta.lua', 44],
+    [43, 'lua/feed/propose.lua', 13],
+    [53, 'lua/shared/propose.lua', 5],
+    [68, 'lua/shared/exact.lua', 4],
+    [75, 'lua/shared/clock.lua', 3],
+    [79, 'lua/feed/propose.lua', 23],
   ],
   encode(args) {
     return [
@@ -7907,499 +6960,431 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '430591a258c3fd8a2fc9394d239f8948fe1f5316',
+    sha1: '361aaacc7f79afc4f65d045d3c1afd4f1faae61e',
     reads: true,
     bytes: true,
-    source: `--[[
-Reads the messages after a marker, oldest first, and tells a reader what it can no longer get.
-Messages that have expired, and those that the arguments hide, are passed over, and \`next\` with them.
-\`gap\`: retention removed messages after the marker before this reader came. \`reset\`: the marker is of an
-earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
-reader cannot have seen. \`due\`: delayed messages wait for \`settle\`. \`recheck_ms\`: when the next delayed
-message becomes visible; 0: none is delayed. \`held\`: which of the messages a live claim holds. A page has no more messages behind
-those that reach \`most_bytes\`: there is \`more\` then.
-
-@returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
-@cost    O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies
-@reads
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
-local limit = tonumber(ARGV[4]) -- integer: messages to return at most
-local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
-local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
-local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
-local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[7]
+local delayed = KEYS[8]
+local parked = KEYS[9]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local after = ARGV[3]
+local limit = tonumber(ARGV[4])
+local except_origin = ARGV[5]
+local include_claimed = ARGV[6] == '1'
+local include_delayed = ARGV[7] == '1'
+local most_bytes = tonumber(ARGV[8] or 4194304)
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
 if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
--- Where a reader begins, and what it has to be told; nil when \`after\` is not a marker.
 local function where_to_start(feed, after)
-  if after == '' then
-    return { position = 0, suffix = '' }
-  elseif after == 'end' then
-    return { position = feed.last, suffix = '' }
-  end
--- nil when the text is no marker.
-local function parse_marker(text)
-  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-  if not epoch or (rest ~= '' and not id) or #text > 70 then
-    return nil
-  end
-  return {
-    epoch = tonumber(epoch),
-    position = tonumber(position),
-    visible_at_us = tonumber(visible_at_us),
-    id = tonumber(id),
-    suffix = rest,
-  }
+if after == '' then
+return { position = 0, suffix = '' }
+elseif after == 'end' then
+return { position = feed.last, suffix = '' }
 end
-  local start = parse_marker(after)
-  if not start then
-    return nil
-  end
-  start.reset, start.gap = false, false
-  if start.epoch ~= feed.epoch then
-    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
-    start.reset = start.epoch ~= 0
-    start.gap = start.epoch == 0 and feed.trimmed > 0
-    start.position, start.suffix, start.visible_at_us = 0, '', nil
-  elseif start.position > feed.last then
-    start.reset = true
-    start.position = feed.last
-  else
-    start.gap = start.position < feed.trimmed
-  end
-  return start
+local function parse_marker(text)
+local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+if not epoch or (rest ~= '' and not id) or #text > 70 then
+return nil
+end
+return {
+epoch = tonumber(epoch),
+position = tonumber(position),
+visible_at_us = tonumber(visible_at_us),
+id = tonumber(id),
+suffix = rest,
+}
+end
+local start = parse_marker(after)
+if not start then
+return nil
+end
+start.reset, start.gap = false, false
+if start.epoch ~= feed.epoch then
+start.reset = start.epoch ~= 0
+start.gap = start.epoch == 0 and feed.trimmed > 0
+start.position, start.suffix, start.visible_at_us = 0, '', nil
+elseif start.position > feed.last then
+start.reset = true
+start.position = feed.last
+else
+start.gap = start.position < feed.trimmed
+end
+return start
 end
 local start = where_to_start(feed, after)
 if not start then
-  return redis.error_reply('INVALID after: not a marker')
+return redis.error_reply('INVALID after: not a marker')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local hide = { origin = except_origin, claimed = not include_claimed }
 local most = math.min(4194304, most_bytes)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
+answer[n + 1] = position
+answer[n + 2] = id
+answer[n + 3] = expires_at_ms
+answer[n + 4] = claims
+answer[n + 5] = body
 end
--- Adds visible messages after \`position\` to the page, and no more behind those that use up the bytes that are \`left\`: a budget,
--- but in numbers of its own, for pages are read often. Answers the position it came to, how many messages it added, whether
--- there may be more, and the bytes that are left.
 local function read_log(
-  feed,
-  log,
-  early,
-  bodies,
-  claimed,
-  leases,
-  work,
-  position,
-  limit,
-  left,
-  hide,
-  now_ms,
-  page
+feed,
+log,
+early,
+bodies,
+claimed,
+leases,
+work,
+position,
+limit,
+left,
+hide,
+now_ms,
+page
 )
-  local shown, looked_at = 0, 0
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local shown, looked_at = 0, 0
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+end
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
 end
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
--- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
 end
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
--- Which of the entries a live claim holds: place -> token.
 local function find_claimed(claimed, leases, entries, now_ms)
-  local held = {}
-  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
-    return held
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  local live = {}
-  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
-    if token then
-      if live[token] == nil then
-        live[token] = is_live(leases, token, now_ms)
-      end
-      held[places[at]] = live[token] and token or nil
-    end
-  end
-  return held
+local held = {}
+if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+return held
 end
--- What claims have changed, for each of the entries: a table with \`claims\` and \`expires_at_ms\` where they
--- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+local live = {}
+for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+if token then
+if live[token] == nil then
+live[token] = is_live(leases, token, now_ms)
+end
+held[places[at]] = live[token] and token or nil
+end
+end
+return held
+end
 local function find_changes(feed, claimed, leases, work, raws, now_ms)
-  local changes, held = {}, {}
-  if feed.token > 0 then
-    for at = 1, #raws do
-      changes[at] = { place = string.sub(raws[at][1], 1, -3) }
-    end
-    complete_entries(work, changes)
-    held = find_claimed(claimed, leases, changes, now_ms)
-  end
-  return changes, held
+local changes, held = {}, {}
+if feed.token > 0 then
+for at = 1, #raws do
+changes[at] = { place = string.sub(raws[at][1], 1, -3) }
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+complete_entries(work, changes)
+held = find_claimed(claimed, leases, changes, now_ms)
+end
+return changes, held
+end
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
 end
--- Tells which claim holds a message; nothing when none does.
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
+end
 local function tell_claim(answer, position, token)
-  if token then
-    answer[#answer + 1] = position
-    answer[#answer + 1] = tonumber(token)
-  end
+if token then
+answer[#answer + 1] = position
+answer[#answer + 1] = tonumber(token)
 end
-  while shown < limit and looked_at < limit + 1000 and left > 0 do
-    -- No more than one call may read: the log has INLINE_BYTES of each at most.
-    local chunk = math.min(200, limit - shown + looked_at)
-    local raws = raws_between(feed, log, early, position + 1, '+', chunk)
-    local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
-    for at = 1, #raws do
-      if shown == limit or left <= 0 then
-        return position, shown, true, left
-      end
-      local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
-      local change = changes[at]
-      expires_at_ms = change and change.expires_at_ms or expires_at_ms
-      position = here
-      local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
-      if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-        body = body or redis.call('HGET', bodies, exact(id)) or ''
-        tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
-        if held[place] then
-          tell_claim(page.claims, here, held[place])
-        end
-        shown = shown + 1
-      end
-      -- Of a large one that is hidden nothing was read.
-      left = left - (body and #body or 0)
-    end
-    looked_at = looked_at + #raws
-    if #raws < chunk then
-      return math.max(position, feed.last), shown, false, left
-    end
-  end
-  return position, shown, position < feed.last, left
+end
+while shown < limit and looked_at < limit + 1000 and left > 0 do
+local chunk = math.min(200, limit - shown + looked_at)
+local raws = raws_between(feed, log, early, position + 1, '+', chunk)
+local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
+for at = 1, #raws do
+if shown == limit or left <= 0 then
+return position, shown, true, left
+end
+local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
+local change = changes[at]
+expires_at_ms = change and change.expires_at_ms or expires_at_ms
+position = here
+local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
+if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
+body = body or redis.call('HGET', bodies, exact(id)) or ''
+tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
+if held[place] then
+tell_claim(page.claims, here, held[place])
+end
+shown = shown + 1
+end
+left = left - (body and #body or 0)
+end
+looked_at = looked_at + #raws
+if #raws < chunk then
+return math.max(position, feed.last), shown, false, left
+end
+end
+return position, shown, position < feed.last, left
 end
 local page = { messages = {}, claims = {} }
 local position, shown, more, left =
-  read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
+read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
 local function format_marker(epoch, position)
-  return string.format('%.0f-%.0f', epoch, position)
+return string.format('%.0f-%.0f', epoch, position)
 end
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
-  local suffix
--- Adds delayed messages, soonest first, from where the marker stopped among them, and no more behind those that use up the bytes
--- that are \`left\`. Answers the suffix of the marker for the next page, and whether there is more.
+local suffix
 local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
-  local from = 0
-  if start.id then
-    local rank = redis.call('ZRANK', delayed, exact(start.id))
-    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
-  end
-  local suffix, count = start.suffix, redis.call('ZCARD', delayed)
-  if limit == 0 then
-    return suffix, count > from
-  end
-  local budget = { elements = limit, bytes = left }
-  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+local from = 0
+if start.id then
+local rank = redis.call('ZRANK', delayed, exact(start.id))
+from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
 end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local suffix, count = start.suffix, redis.call('ZCARD', delayed)
+if limit == 0 then
+return suffix, count > from
+end
+local budget = { elements = limit, bytes = left }
+local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+local function is_left(budget)
+return budget.elements > 0 and budget.bytes > 0
+end
 local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
 end
 local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
--- The body of an entry.
 local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end
-  for at = 1, #found, 2 do
-    if not is_left(budget) then
-      return suffix, true
-    end
-    local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    local own = hide.origin ~= '' and entry.origin == hide.origin
-    if own or has_expired(entry, now_ms) then
-      spend(budget, 1, read_of(entry))
-    else
-      spend(budget, 1, entry.bytes)
-      tell_message(messages, entry, bodies)
-    end
-    suffix = string.format('-%.0f-%s', found[at + 1], found[at])
-  end
-  return suffix, count > from + limit
+for at = 1, #found, 2 do
+if not is_left(budget) then
+return suffix, true
 end
-  suffix, more =
-    read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
-  next_marker = next_marker .. suffix
+local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
+local own = hide.origin ~= '' and entry.origin == hide.origin
+if own or has_expired(entry, now_ms) then
+spend(budget, 1, read_of(entry))
+else
+spend(budget, 1, entry.bytes)
+tell_message(messages, entry, bodies)
+end
+suffix = string.format('-%.0f-%s', found[at + 1], found[at])
+end
+return suffix, count > from + limit
+end
+suffix, more =
+read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
+next_marker = next_marker .. suffix
 elseif include_delayed then
-  next_marker = next_marker .. start.suffix
+next_marker = next_marker .. start.suffix
 end
-
 local due = feed.visible_at_us > 0 and feed.visible_at_us <= now_us
 local recheck_ms = 0
 if feed.visible_at_us > 0 and not due then
-  recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
+recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
 end
 return {
-  'page',
-  feed.epoch,
-  next_marker,
-  more and 1 or 0,
-  start.gap and 1 or 0,
-  start.reset and 1 or 0,
-  due and 1 or 0,
-  recheck_ms,
-  now_ms,
-  page.messages,
-  page.claims,
-}
-`,
+'page',
+feed.epoch,
+next_marker,
+more and 1 or 0,
+start.gap and 1 or 0,
+start.reset and 1 or 0,
+due and 1 or 0,
+recheck_ms,
+now_ms,
+page.messages,
+page.claims,
+}`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   lines: [
-    [1, 'lua/feed/read.lua', 1],
-    [32, 'lua/shared/feed/meta.lua', 1],
-    [55, 'lua/shared/feed/entry.lua', 8],
-    [59, 'lua/shared/feed/meta.lua', 25],
-    [102, 'lua/feed/read.lua', 32],
-    [112, 'lua/shared/feed/start.lua', 1],
-    [119, 'lua/shared/feed/marker.lua', 8],
-    [134, 'lua/shared/feed/start.lua', 8],
-    [152, 'lua/feed/read.lua', 42],
-    [156, 'lua/shared/clock.lua', 1],
-    [162, 'lua/feed/read.lua', 46],
-    [164, 'lua/feed/read.lua', 50],
-    [166, 'lua/shared/exact.lua', 1],
-    [176, 'lua/shared/feed/entry.lua', 88],
-    [185, 'lua/shared/feed/reading.lua', 17],
-    [204, 'lua/shared/feed/entry.lua', 56],
-    [217, 'lua/shared/feed/work.lua', 6],
-    [226, 'lua/shared/feed/work.lua', 20],
-    [243, 'lua/shared/feed/leases.lua', 9],
-    [247, 'lua/shared/feed/held.lua', 3],
-    [268, 'lua/shared/feed/reading.lua', 3],
-    [281, 'lua/shared/feed/entry.lua', 12],
-    [309, 'lua/shared/feed/held.lua', 25],
-    [316, 'lua/shared/feed/reading.lua', 36],
-    [348, 'lua/feed/read.lua', 48],
-    [349, 'lua/feed/read.lua', 52],
-    [351, 'lua/shared/feed/marker.lua', 4],
-    [354, 'lua/feed/read.lua', 54],
-    [357, 'lua/shared/feed/read-delayed.lua', 1],
-    [371, 'lua/shared/budget.lua', 10],
-    [375, 'lua/shared/feed/parked.lua', 6],
-    [390, 'lua/shared/feed/expired.lua', 1],
-    [393, 'lua/shared/budget.lua', 15],
-    [397, 'lua/shared/feed/body.lua', 14],
-    [401, 'lua/shared/feed/body.lua', 9],
-    [405, 'lua/shared/feed/tell-messages.lua', 1],
-    [408, 'lua/shared/feed/read-delayed.lua', 15],
-    [424, 'lua/feed/read.lua', 57],
+    [1, 'lua/feed/read.lua', 14],
+    [18, 'lua/shared/feed/meta.lua', 22],
+    [19, 'lua/shared/feed/entry.lua', 10],
+    [20, 'lua/shared/feed/meta.lua', 27],
+    [27, 'lua/shared/feed/meta.lua', 35],
+    [35, 'lua/shared/feed/meta.lua', 44],
+    [59, 'lua/feed/read.lua', 32],
+    [69, 'lua/shared/feed/start.lua', 2],
+    [75, 'lua/shared/feed/marker.lua', 9],
+    [89, 'lua/shared/feed/start.lua', 8],
+    [95, 'lua/shared/feed/start.lua', 15],
+    [106, 'lua/feed/read.lua', 42],
+    [110, 'lua/shared/clock.lua', 3],
+    [114, 'lua/feed/read.lua', 46],
+    [116, 'lua/feed/read.lua', 50],
+    [118, 'lua/shared/exact.lua', 4],
+    [125, 'lua/shared/feed/entry.lua', 90],
+    [132, 'lua/shared/feed/reading.lua', 20],
+    [148, 'lua/shared/feed/entry.lua', 57],
+    [160, 'lua/shared/feed/work.lua', 6],
+    [169, 'lua/shared/feed/work.lua', 21],
+    [185, 'lua/shared/feed/leases.lua', 9],
+    [189, 'lua/shared/feed/held.lua', 4],
+    [209, 'lua/shared/feed/reading.lua', 5],
+    [220, 'lua/shared/feed/entry.lua', 14],
+    [246, 'lua/shared/feed/held.lua', 26],
+    [252, 'lua/shared/feed/reading.lua', 36],
+    [253, 'lua/shared/feed/reading.lua', 38],
+    [273, 'lua/shared/feed/reading.lua', 59],
+    [282, 'lua/feed/read.lua', 48],
+    [283, 'lua/feed/read.lua', 52],
+    [285, 'lua/shared/feed/marker.lua', 4],
+    [288, 'lua/feed/read.lua', 54],
+    [291, 'lua/shared/feed/read-delayed.lua', 3],
+    [303, 'lua/shared/budget.lua', 11],
+    [306, 'lua/shared/feed/parked.lua', 7],
+    [320, 'lua/shared/feed/expired.lua', 1],
+    [323, 'lua/shared/budget.lua', 15],
+    [327, 'lua/shared/feed/body.lua', 15],
+    [330, 'lua/shared/feed/body.lua', 10],
+    [333, 'lua/shared/feed/tell-messages.lua', 1],
+    [336, 'lua/shared/feed/read-delayed.lua', 15],
+    [352, 'lua/feed/read.lua', 57],
+    [358, 'lua/feed/read.lua', 64],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8466,354 +7451,296 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '0106a7b12c95b5f79de90a0fc99a6f67d6ab8d4a',
+    sha1: '290f8fb14ab41921a5824547a5e73a41b69978b0',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives messages of a claim back before it ends: they are free again, in their old places.
-Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
-
-@returns released  count:integer
-@returns lost
-@cost    O(messages x log n)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local claimed = KEYS[2] -- sorted set: position -> token of its claim
-local leases = KEYS[3] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[4] -- sorted set: places that are free again
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local parked = KEYS[6] -- hash: id -> delayed message, later its position
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
-local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
-local token = ARGV[5] -- text: token of the claim
-local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
-local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local claimed = KEYS[2]
+local leases = KEYS[3]
+local returned = KEYS[4]
+local work = KEYS[5]
+local parked = KEYS[6]
+local caller = ARGV[1]
+local call = ARGV[2]
+local channel = ARGV[3]
+local sharded = ARGV[4] == '1'
+local token = ARGV[5]
+local unseen = ARGV[6] == '1'
+local ids, ids_at = ARGV, 7
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'released', tonumber(remembered) }
+return { 'released', tonumber(remembered) }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 if not is_live(leases, token, now_ms) then
-  return { 'lost' }
+return { 'lost' }
 end
 local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
 local places = places_held(claimed, token)
 if #ids >= ids_at then
-  places = {}
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+places = {}
 local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
+local asked, ats, found, seen = {}, {}, {}, {}
+for at = ids_at, #ids, 1 do
+if not seen[ids[at]] then
+asked[#asked + 1] = ids[at]
+seen[ids[at]] = true
 end
-  for _, found in ipairs(look_up(parked, ids, ids_at)) do
-    if found.place and redis.call('ZSCORE', claimed, found.place) == token then
-      places[#places + 1] = found.place
-    end
-  end
+ats[#asked] = at - ids_at + 1
+end
+if #asked == 0 then
+return found
+end
+for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+local moved_to = string.match(known or '', '^@(%d+)$')
+if known and not moved_to then
+found[at] = { id = asked[at], at = ats[at], parked = known }
+else
+found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+end
+end
+return found
+end
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+if found.place and redis.call('ZSCORE', claimed, found.place) == token then
+places[#places + 1] = found.place
+end
+end
 end
 local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
 if #places > 0 then
--- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
--- memory.
 local function give_back(claimed, returned, work, places)
-  redis.call('HDEL', work, '')
-  redis.call('ZADD', returned, 'XX', '0', '')
-  redis.call('ZREM', claimed, unpack(places))
-  local scored = {}
-  for _, place in ipairs(places) do
-    scored[#scored + 1] = place
-    scored[#scored + 1] = place
-  end
-  redis.call('ZADD', returned, unpack(scored))
+redis.call('HDEL', work, '')
+redis.call('ZADD', returned, 'XX', '0', '')
+redis.call('ZREM', claimed, unpack(places))
+local scored = {}
+for _, place in ipairs(places) do
+scored[#scored + 1] = place
+scored[#scored + 1] = place
 end
-  give_back(claimed, returned, work, places)
-  if unseen then
--- Takes back that messages were claimed: they came to nobody, and must not become dead letters for that.
+redis.call('ZADD', returned, unpack(scored))
+end
+give_back(claimed, returned, work, places)
+if unseen then
 local function uncount(work, places)
-  local known = {}
+local known = {}
 local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
 end
 local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
 end
-  for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if text then
-      local record = parse_work(text)
-      record.claims = math.max(0, record.claims - 1)
-      known[#known + 1] = places[at]
-      known[#known + 1] = format_work(record)
-    end
-  end
-  if #known > 0 then
-    redis.call('HSET', work, unpack(known))
-  end
+for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
+if text then
+local record = parse_work(text)
+record.claims = math.max(0, record.claims - 1)
+known[#known + 1] = places[at]
+known[#known + 1] = format_work(record)
 end
-    uncount(work, places)
-  end
+end
+if #known > 0 then
+redis.call('HSET', work, unpack(known))
+end
+end
+uncount(work, places)
+end
 end
 if is_over then
--- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
-  redis.call('HDEL', work, lease_field(token))
-  redis.call('ZREM', leases, token)
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
 end
-  forget_lease(leases, work, token)
+forget_lease(leases, work, token)
 end
--- What has changed nothing needs no memory, which a full server would refuse.
 if is_over or #places > 0 then
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
 end
-  remember_answer(meta, caller, call, now_ms, #places)
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
 end
--- Lets a key that this call may have created go when the feed goes.
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
+end
+remember_answer(meta, caller, call, now_ms, #places)
+end
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+end
 end
 keep_with_feed(feed, returned, now_ms)
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'released')
-return { 'released', #places }
-`,
+return { 'released', #places }`,
   },
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   lines: [
-    [1, 'lua/feed/release.lua', 1],
-    [23, 'lua/shared/feed/meta.lua', 1],
-    [46, 'lua/shared/feed/meta.lua', 25],
-    [89, 'lua/feed/release.lua', 23],
-    [93, 'lua/shared/calls.lua', 12],
-    [106, 'lua/feed/release.lua', 27],
-    [113, 'lua/shared/clock.lua', 1],
-    [119, 'lua/feed/release.lua', 34],
-    [120, 'lua/shared/feed/leases.lua', 9],
-    [124, 'lua/feed/release.lua', 35],
-    [127, 'lua/shared/feed/leases.lua', 14],
-    [130, 'lua/feed/release.lua', 38],
-    [133, 'lua/shared/feed/places.lua', 3],
-    [157, 'lua/feed/release.lua', 41],
-    [165, 'lua/shared/feed/lapse.lua', 3],
-    [178, 'lua/feed/release.lua', 49],
-    [180, 'lua/shared/feed/uncount.lua', 1],
-    [183, 'lua/shared/feed/work.lua', 6],
-    [192, 'lua/shared/feed/work.lua', 16],
-    [195, 'lua/shared/feed/uncount.lua', 4],
-    [207, 'lua/feed/release.lua', 51],
-    [211, 'lua/shared/feed/lapse.lua', 17],
-    [213, 'lua/shared/feed/leases.lua', 5],
-    [216, 'lua/shared/feed/lapse.lua', 19],
-    [219, 'lua/feed/release.lua', 55],
-    [223, 'lua/shared/calls.lua', 41],
-    [225, 'lua/shared/calls.lua', 7],
-    [227, 'lua/shared/exact.lua', 1],
-    [237, 'lua/shared/calls.lua', 9],
-    [239, 'lua/shared/calls.lua', 43],
-    [240, 'lua/shared/calls.lua', 26],
-    [249, 'lua/shared/drop-over.lua', 4],
-    [271, 'lua/shared/calls.lua', 35],
-    [276, 'lua/shared/calls.lua', 44],
-    [279, 'lua/feed/release.lua', 59],
-    [281, 'lua/shared/feed/keep-alive.lua', 5],
-    [287, 'lua/feed/release.lua', 61],
-    [288, 'lua/shared/wake.lua', 1],
-    [301, 'lua/feed/release.lua', 62],
+    [1, 'lua/feed/release.lua', 9],
+    [14, 'lua/shared/feed/meta.lua', 22],
+    [15, 'lua/shared/feed/meta.lua', 27],
+    [22, 'lua/shared/feed/meta.lua', 35],
+    [30, 'lua/shared/feed/meta.lua', 44],
+    [54, 'lua/feed/release.lua', 23],
+    [58, 'lua/shared/calls.lua', 15],
+    [68, 'lua/feed/release.lua', 27],
+    [75, 'lua/shared/clock.lua', 3],
+    [79, 'lua/feed/release.lua', 34],
+    [80, 'lua/shared/feed/leases.lua', 9],
+    [84, 'lua/feed/release.lua', 35],
+    [87, 'lua/shared/feed/leases.lua', 14],
+    [90, 'lua/feed/release.lua', 38],
+    [93, 'lua/shared/feed/places.lua', 5],
+    [115, 'lua/feed/release.lua', 41],
+    [123, 'lua/shared/feed/lapse.lua', 5],
+    [134, 'lua/feed/release.lua', 49],
+    [136, 'lua/shared/feed/uncount.lua', 2],
+    [138, 'lua/shared/feed/work.lua', 6],
+    [147, 'lua/shared/feed/work.lua', 16],
+    [150, 'lua/shared/feed/uncount.lua', 4],
+    [162, 'lua/feed/release.lua', 51],
+    [166, 'lua/shared/feed/lapse.lua', 18],
+    [167, 'lua/shared/feed/leases.lua', 5],
+    [170, 'lua/shared/feed/lapse.lua', 19],
+    [173, 'lua/feed/release.lua', 55],
+    [175, 'lua/feed/release.lua', 58],
+    [176, 'lua/shared/calls.lua', 41],
+    [178, 'lua/shared/calls.lua', 8],
+    [179, 'lua/shared/exact.lua', 4],
+    [186, 'lua/shared/calls.lua', 9],
+    [188, 'lua/shared/calls.lua', 43],
+    [189, 'lua/shared/calls.lua', 28],
+    [195, 'lua/shared/drop-over.lua', 6],
+    [198, 'lua/shared/drop-over.lua', 10],
+    [210, 'lua/shared/drop-over.lua', 23],
+    [213, 'lua/shared/calls.lua', 35],
+    [218, 'lua/shared/calls.lua', 44],
+    [221, 'lua/feed/release.lua', 59],
+    [223, 'lua/shared/feed/keep-alive.lua', 6],
+    [228, 'lua/feed/release.lua', 61],
+    [229, 'lua/shared/wake.lua', 4],
+    [239, 'lua/feed/release.lua', 62],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -8876,647 +7803,568 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '6601af48c7411fadac23530b698ccce3a182f0f9',
+    sha1: 'db4a04ab08a27a9f659f9dd0afaad13abf41ab36',
     reads: false,
     bytes: false,
-    source: `--[[
-Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless
-\`even_claimed\`, a message under a live claim stays and is named.
-
-@returns removed  count:integer held:[id:integer]
-@cost    O(messages x log n), and as much for twice as many that are written anew
-]]
-local meta = KEYS[1] -- hash: the feed's state
--- KEYS[2] log: stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
--- KEYS[7] returned: sorted set: positions that are free again
--- KEYS[8] work: hash: position -> claims so far, bytes, expiry, id
--- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[10] -- sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
--- KEYS[12] subscribers: sorted set: subscriber -> position
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
-local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
-local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local caller = ARGV[1]
+local call = ARGV[2]
+local even_claimed = ARGV[3] == '1'
+local ids, ids_at = ARGV, 4
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
 local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
+if not record then
+return nil, false
+end
+local number = string.match(record, '^%d+')
+if number == call then
+return string.match(record, '^%d+ %d+ (.*)$'), false
+end
+return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local held = {}
-  for id in string.gmatch(remembered, ' (%d+)') do
-    held[#held + 1] = tonumber(id)
-  end
-  return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
+local held = {}
+for id in string.gmatch(remembered, ' (%d+)') do
+held[#held + 1] = tonumber(id)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
 local has_large = false
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
+local asked, ats, found, seen = {}, {}, {}, {}
+for at = ids_at, #ids, 1 do
+if not seen[ids[at]] then
+asked[#asked + 1] = ids[at]
+seen[ids[at]] = true
+end
+ats[#asked] = at - ids_at + 1
+end
+if #asked == 0 then
+return found
+end
+for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+local moved_to = string.match(known or '', '^@(%d+)$')
+if known and not moved_to then
+found[at] = { id = asked[at], at = ats[at], parked = known }
+else
+found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+end
+end
+return found
 end
 local function is_large(bytes)
-  return bytes > 16384
+return bytes > 16384
 end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+end
+return raws[1] and parse_entry(raws[1])
 end
 local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 local keys = {
-  meta = meta,
-  log = KEYS[2],
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = KEYS[7],
-  work = KEYS[8],
-  expiry = KEYS[9],
-  parked = parked,
-  subscribers = KEYS[12],
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = KEYS[7],
+work = KEYS[8],
+expiry = KEYS[9],
+parked = parked,
+subscribers = KEYS[12],
 }
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  if found.parked then
-    parked_ids[#parked_ids + 1] = found.id
-    has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
-  else
-    local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-    local entry = entry_at(feed, keys, found.place)
-    if entry and holder and is_live(leases, holder, now_ms) then
-      held[#held + 1] = tonumber(found.id)
-      told[#told + 1] = found.id
-    elseif entry then
-      going[#going + 1] = entry
-    end
-  end
+if found.parked then
+parked_ids[#parked_ids + 1] = found.id
+has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
+else
+local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
+local entry = entry_at(feed, keys, found.place)
+if entry and holder and is_live(leases, holder, now_ms) then
+held[#held + 1] = tonumber(found.id)
+told[#told + 1] = found.id
+elseif entry then
+going[#going + 1] = entry
+end
+end
 end
 local count = #going + #parked_ids
 if count > 0 then
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- For calls that write before they remove.
 local function try_whole_removal(keys)
-  try_removal(keys)
-  redis.call('XDEL', keys.log, '0-1')
+try_removal(keys)
+redis.call('XDEL', keys.log, '0-1')
 end
-  try_whole_removal(keys)
-  if #parked_ids > 0 then
--- Takes messages that are still delayed away.
+try_whole_removal(keys)
+if #parked_ids > 0 then
 local function unpark(delayed, parked, bodies, ids, has_large)
-  redis.call('ZREM', delayed, unpack(ids))
-  redis.call('HDEL', parked, unpack(ids))
-  if has_large then
-    redis.call('HDEL', bodies, unpack(ids))
-  end
+redis.call('ZREM', delayed, unpack(ids))
+redis.call('HDEL', parked, unpack(ids))
+if has_large then
+redis.call('HDEL', bodies, unpack(ids))
 end
-    unpark(delayed, parked, bodies, parked_ids, has_large)
-    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+end
+unpark(delayed, parked, bodies, parked_ids, has_large)
+feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
+end
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+if #entries == 0 then
+return
+end
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
 end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
 end
-  remove_entries(feed, keys, going)
-  if feed.look or feed.moved ~= 0 then
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
+end
+remove_entries(feed, keys, going)
+if feed.look or feed.moved ~= 0 then
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
+if not may_rename(keys) then
+return
+end
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
-    stand_apart(keys.meta, feed)
-  end
--- Moves the oldest messages of the log; answers whether that has emptied it.
+end
+stand_apart(keys.meta, feed)
+end
 local function move_oldest(feed, keys, budget)
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
 end
-    compact(feed, keys, now_ms, #going)
-  end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(feed, keys, now_ms, #going)
+end
 local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
-  if may_rest(feed) then
--- To be asked for where the feed \`may_rest\`.
+if may_rest(feed) then
 local function rest_when_empty(feed, keys, now_ms)
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
-  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-  if feed.moved ~= 0 then
-    held[3] = redis.pcall('XLEN', keys.early)
-  end
-  for _, count in ipairs(held) do
-    if count ~= 0 then
-      return false
-    end
-  end
-  return true
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
 end
-  if not is_empty(feed, keys) then
-    return
-  end
-  redis.pcall('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.pcall('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
--- Lets a key that this call may have created go when the feed goes.
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
+end
+end
+return true
+end
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
 end
-    rest_when_empty(feed, keys, now_ms)
-  end
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
+rest_when_empty(feed, keys, now_ms)
+end
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
--- What is remembered of a slot: number, time and answer of its last call.
+if caller ~= '' then
 local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 local function forget_old_calls(calls, call, added, now_ms)
-  local held = added > 0 and redis.pcall('HLEN', calls)
-  local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
-  -- Two records, and up to three other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local held = added > 0 and redis.pcall('HLEN', calls)
+local is_one_more = type(held) == 'number' and held > 16
+if not is_one_more and call % 16 ~= 0 then
+return
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > 600000
-  end)
 end
-    forget_old_calls(calls, call, added, now_ms)
-  end
+if #over == 0 then
+return
 end
-  remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
--- Writes the state if it has changed.
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(calls, 5, function(record)
+local at_ms = string.match(record, '^%d+ (%d+) ')
+return at_ms and now_ms - at_ms > 600000
+end)
+end
+forget_old_calls(calls, call, added, now_ms)
+end
+end
+remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
 local function save_feed(meta, feed)
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
-  save_feed(meta, feed)
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
 end
-return { 'removed', count, held }
-`,
+end
+save_feed(meta, feed)
+end
+return { 'removed', count, held }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   lines: [
-    [1, 'lua/feed/remove.lua', 1],
-    [25, 'lua/shared/feed/meta.lua', 1],
-    [48, 'lua/shared/feed/entry.lua', 8],
-    [52, 'lua/shared/feed/meta.lua', 25],
-    [95, 'lua/feed/remove.lua', 39],
-    [99, 'lua/shared/calls.lua', 12],
-    [112, 'lua/feed/remove.lua', 43],
-    [123, 'lua/shared/clock.lua', 1],
-    [129, 'lua/feed/remove.lua', 54],
-    [132, 'lua/shared/feed/places.lua', 3],
-    [156, 'lua/shared/feed/body.lua', 5],
-    [159, 'lua/shared/feed/parked.lua', 6],
-    [174, 'lua/shared/feed/entry.lua', 12],
-    [202, 'lua/shared/feed/entry.lua', 41],
-    [216, 'lua/shared/feed/entry.lua', 78],
-    [225, 'lua/shared/feed/leases.lua', 9],
-    [229, 'lua/feed/remove.lua', 25],
-    [242, 'lua/feed/remove.lua', 57],
-    [259, 'lua/shared/feed/remove.lua', 22],
-    [266, 'lua/shared/feed/remove.lua', 30],
-    [271, 'lua/feed/remove.lua', 74],
-    [273, 'lua/shared/feed/unpark.lua', 1],
-    [281, 'lua/feed/remove.lua', 76],
-    [284, 'lua/shared/exact.lua', 1],
-    [294, 'lua/shared/feed/remove.lua', 36],
-    [312, 'lua/shared/feed/remove.lua', 3],
-    [330, 'lua/shared/feed/remove.lua', 54],
-    [346, 'lua/feed/remove.lua', 79],
-    [348, 'lua/shared/feed/compact.lua', 54],
-    [352, 'lua/shared/feed/compact.lua', 7],
-    [370, 'lua/shared/feed/compact.lua', 58],
-    [375, 'lua/shared/feed/compact.lua', 47],
-    [381, 'lua/shared/feed/compact.lua', 63],
-    [384, 'lua/shared/feed/save.lua', 45],
-    [391, 'lua/shared/feed/compact.lua', 66],
-    [393, 'lua/shared/feed/compact.lua', 26],
-    [395, 'lua/shared/budget.lua', 20],
-    [399, 'lua/shared/budget.lua', 15],
-    [403, 'lua/shared/budget.lua', 10],
-    [407, 'lua/shared/feed/compact.lua', 28],
-    [425, 'lua/shared/budget.lua', 5],
-    [429, 'lua/shared/feed/keep-alive.lua', 5],
-    [435, 'lua/shared/feed/compact.lua', 68],
-    [443, 'lua/feed/remove.lua', 81],
-    [445, 'lua/shared/feed/may-rest.lua', 1],
-    [449, 'lua/feed/remove.lua', 83],
-    [450, 'lua/shared/feed/rest.lua', 19],
-    [452, 'lua/shared/feed/rest.lua', 5],
-    [465, 'lua/shared/feed/rest.lua', 21],
-    [477, 'lua/shared/feed/keep-alive.lua', 5],
-    [483, 'lua/shared/feed/rest.lua', 33],
-    [489, 'lua/feed/remove.lua', 84],
-    [491, 'lua/shared/calls.lua', 41],
-    [493, 'lua/shared/calls.lua', 7],
-    [497, 'lua/shared/calls.lua', 43],
-    [498, 'lua/shared/calls.lua', 26],
-    [507, 'lua/shared/drop-over.lua', 4],
-    [529, 'lua/shared/calls.lua', 35],
-    [534, 'lua/shared/calls.lua', 44],
-    [537, 'lua/feed/remove.lua', 86],
-    [538, 'lua/shared/feed/save.lua', 53],
-    [540, 'lua/shared/feed/save.lua', 22],
-    [562, 'lua/shared/feed/save.lua', 55],
-    [568, 'lua/feed/remove.lua', 87],
+    [1, 'lua/feed/remove.lua', 8],
+    [2, 'lua/feed/remove.lua', 11],
+    [5, 'lua/feed/remove.lua', 17],
+    [7, 'lua/feed/remove.lua', 20],
+    [11, 'lua/shared/feed/meta.lua', 22],
+    [12, 'lua/shared/feed/entry.lua', 10],
+    [13, 'lua/shared/feed/meta.lua', 27],
+    [20, 'lua/shared/feed/meta.lua', 35],
+    [28, 'lua/shared/feed/meta.lua', 44],
+    [52, 'lua/feed/remove.lua', 39],
+    [56, 'lua/shared/calls.lua', 15],
+    [66, 'lua/feed/remove.lua', 43],
+    [77, 'lua/shared/clock.lua', 3],
+    [81, 'lua/feed/remove.lua', 54],
+    [84, 'lua/shared/feed/places.lua', 5],
+    [106, 'lua/shared/feed/body.lua', 5],
+    [109, 'lua/shared/feed/parked.lua', 7],
+    [123, 'lua/shared/feed/entry.lua', 14],
+    [149, 'lua/shared/feed/entry.lua', 41],
+    [151, 'lua/shared/feed/entry.lua', 44],
+    [162, 'lua/shared/feed/entry.lua', 78],
+    [171, 'lua/shared/feed/leases.lua', 9],
+    [175, 'lua/feed/remove.lua', 25],
+    [188, 'lua/feed/remove.lua', 57],
+    [205, 'lua/shared/feed/remove.lua', 24],
+    [210, 'lua/shared/feed/remove.lua', 31],
+    [214, 'lua/feed/remove.lua', 74],
+    [216, 'lua/shared/feed/unpark.lua', 2],
+    [223, 'lua/feed/remove.lua', 76],
+    [226, 'lua/shared/exact.lua', 4],
+    [233, 'lua/shared/feed/remove.lua', 36],
+    [251, 'lua/shared/feed/remove.lua', 4],
+    [268, 'lua/shared/feed/remove.lua', 54],
+    [269, 'lua/shared/feed/remove.lua', 56],
+    [283, 'lua/feed/remove.lua', 79],
+    [285, 'lua/shared/feed/compact.lua', 56],
+    [287, 'lua/shared/feed/compact.lua', 8],
+    [289, 'lua/shared/feed/compact.lua', 11],
+    [292, 'lua/shared/feed/compact.lua', 15],
+    [298, 'lua/shared/feed/compact.lua', 22],
+    [301, 'lua/shared/feed/compact.lua', 58],
+    [304, 'lua/shared/feed/compact.lua', 62],
+    [305, 'lua/shared/feed/compact.lua', 49],
+    [309, 'lua/shared/feed/compact.lua', 63],
+    [312, 'lua/shared/feed/save.lua', 46],
+    [318, 'lua/shared/feed/compact.lua', 66],
+    [320, 'lua/shared/feed/compact.lua', 27],
+    [321, 'lua/shared/budget.lua', 21],
+    [324, 'lua/shared/budget.lua', 15],
+    [328, 'lua/shared/budget.lua', 11],
+    [331, 'lua/shared/feed/compact.lua', 28],
+    [336, 'lua/shared/feed/compact.lua', 34],
+    [348, 'lua/shared/budget.lua', 6],
+    [351, 'lua/shared/feed/keep-alive.lua', 6],
+    [356, 'lua/shared/feed/compact.lua', 68],
+    [364, 'lua/feed/remove.lua', 81],
+    [366, 'lua/shared/feed/may-rest.lua', 2],
+    [369, 'lua/feed/remove.lua', 83],
+    [370, 'lua/shared/feed/rest.lua', 20],
+    [371, 'lua/shared/feed/rest.lua', 6],
+    [383, 'lua/shared/feed/rest.lua', 21],
+    [391, 'lua/shared/feed/rest.lua', 30],
+    [394, 'lua/shared/feed/keep-alive.lua', 6],
+    [399, 'lua/shared/feed/rest.lua', 33],
+    [405, 'lua/feed/remove.lua', 84],
+    [407, 'lua/shared/calls.lua', 41],
+    [409, 'lua/shared/calls.lua', 8],
+    [412, 'lua/shared/calls.lua', 43],
+    [413, 'lua/shared/calls.lua', 28],
+    [419, 'lua/shared/drop-over.lua', 6],
+    [422, 'lua/shared/drop-over.lua', 10],
+    [434, 'lua/shared/drop-over.lua', 23],
+    [437, 'lua/shared/calls.lua', 35],
+    [442, 'lua/shared/calls.lua', 44],
+    [445, 'lua/feed/remove.lua', 86],
+    [446, 'lua/shared/feed/save.lua', 54],
+    [447, 'lua/shared/feed/save.lua', 22],
+    [469, 'lua/shared/feed/save.lua', 55],
+    [475, 'lua/feed/remove.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -9563,836 +8411,738 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '53da6079039d7f3c44511129896cec2cbb7a8068',
+    sha1: 'a47c6d34534f5245fe72c63b4fa7e005b32e8378',
     reads: false,
     bytes: false,
-    source: `--[[
-Does what time has made due: delayed messages become visible, claims that ran out are freed, expired
-messages go. Every writing operation does a little of it; this one does a lot, for those who must not
-wait. \`more\`: call again.
-
-@returns settled  more:flag
-@cost    at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n)
-         each, and 4 MiB of each kind
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
--- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
--- KEYS[10] delayed: sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
--- KEYS[12] subscribers: sorted set: subscriber -> position
-local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local parked = KEYS[11]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local shown = 0
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
--- Writes the state if it has changed.
+return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
 local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
+end
 end
 local keys = {
-  meta = meta,
-  log = log,
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  delayed = KEYS[10],
-  parked = parked,
-  subscribers = KEYS[12],
+meta = meta,
+log = log,
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = returned,
+work = work,
+expiry = expiry,
+delayed = KEYS[10],
+parked = parked,
+subscribers = KEYS[12],
 }
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
--- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
--- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-  local shown, budget = 0, budget_of(most)
--- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
--- server out of memory takes the others.
+local shown, budget = 0, budget_of(most)
 local function try_showing(feed, keys)
-  redis.call('HDEL', keys.parked, '')
-  redis.call('HSET', keys.meta, 'codec', feed.codec)
-  redis.call('ZREM', keys.delayed, '')
-  redis.call('ZADD', keys.expiry, 'XX', '0', '')
-  redis.call('ZRANGE', keys.delayed, '0', '0')
+redis.call('HDEL', keys.parked, '')
+redis.call('HSET', keys.meta, 'codec', feed.codec)
+redis.call('ZREM', keys.delayed, '')
+redis.call('ZADD', keys.expiry, 'XX', '0', '')
+redis.call('ZRANGE', keys.delayed, '0', '0')
 end
-  try_showing(feed, keys)
-  feed.last = math.max(feed.last, now_us - 1)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
+try_showing(feed, keys)
+feed.last = math.max(feed.last, now_us - 1)
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
--- Whether one more may be taken.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
 local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
--- Takes messages that are still delayed away.
 local function unpark(delayed, parked, bodies, ids, has_large)
-  redis.call('ZREM', delayed, unpack(ids))
-  redis.call('HDEL', parked, unpack(ids))
-  if has_large then
-    redis.call('HDEL', bodies, unpack(ids))
-  end
+redis.call('ZREM', delayed, unpack(ids))
+redis.call('HDEL', parked, unpack(ids))
+if has_large then
+redis.call('HDEL', bodies, unpack(ids))
+end
 end
 local function is_large(bytes)
-  return bytes > 16384
+return bytes > 16384
 end
--- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
--- Stores one whose body is large and stands apart already.
+end
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
+stand_apart(keys.meta, feed)
+redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+feed.large = feed.large + bytes
 end
--- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+end
 end
 local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
+if feed.due_at == 0 or expires_at_ms < feed.due_at then
+feed.due_at = expires_at_ms
 end
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+end
+end
 local function store_late(feed, keys, entry)
-  feed.last = feed.last + 1
-  local place, id = exact(feed.last), exact(entry.id)
-  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  if is_large(entry.bytes) then
-    if entry.body then
-      redis.call('HSET', keys.bodies, id, entry.body)
-    end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-  else
-    add_entry(keys.log, place, ttl_ms, extra, entry.body)
-  end
-  redis.call('HSET', keys.parked, id, '@' .. place)
-  feed.bytes = feed.bytes + entry.bytes
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', keys.expiry, expires_at_ms, place)
-    note_expiry(feed, expires_at_ms)
-  end
+feed.last = feed.last + 1
+local place, id = exact(feed.last), exact(entry.id)
+local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+if entry.expires_at_ms ~= 0 then
+ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
 end
-  for _, id in ipairs(ids) do
-    if not is_left(budget) then
-      break
-    end
-    local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-    spend(budget, 1, read_of(entry))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
-    else
-      store_late(feed, keys, entry)
-      shown = shown + 1
-      redis.call('ZREM', keys.delayed, id)
-    end
-  end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  -- They are visible whatever becomes of the call.
-  save_feed(keys.meta, feed)
-  return shown
+if is_large(entry.bytes) then
+if entry.body then
+redis.call('HSET', keys.bodies, id, entry.body)
 end
-  shown = show_due(feed, keys, now_us, 1000)
+add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+else
+add_entry(keys.log, place, ttl_ms, extra, entry.body)
 end
--- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
+redis.call('HSET', keys.parked, id, '@' .. place)
+feed.bytes = feed.bytes + entry.bytes
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+redis.call('ZADD', keys.expiry, expires_at_ms, place)
+note_expiry(feed, expires_at_ms)
+end
+end
+for _, id in ipairs(ids) do
+if not is_left(budget) then
+break
+end
+local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+spend(budget, 1, read_of(entry))
+if has_expired(entry, math.floor(now_us / 1000)) then
+unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+else
+store_late(feed, keys, entry)
+shown = shown + 1
+redis.call('ZREM', keys.delayed, id)
+end
+end
+feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+save_feed(keys.meta, feed)
+return shown
+end
+shown = show_due(feed, keys, now_us, 1000)
+end
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-  local freed = 0
+local freed = 0
 local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
--- memory.
 local function give_back(claimed, returned, work, places)
-  redis.call('HDEL', work, '')
-  redis.call('ZADD', returned, 'XX', '0', '')
-  redis.call('ZREM', claimed, unpack(places))
-  local scored = {}
-  for _, place in ipairs(places) do
-    scored[#scored + 1] = place
-    scored[#scored + 1] = place
-  end
-  redis.call('ZADD', returned, unpack(scored))
+redis.call('HDEL', work, '')
+redis.call('ZADD', returned, 'XX', '0', '')
+redis.call('ZREM', claimed, unpack(places))
+local scored = {}
+for _, place in ipairs(places) do
+scored[#scored + 1] = place
+scored[#scored + 1] = place
+end
+redis.call('ZADD', returned, unpack(scored))
 end
 local function lease_field(token)
-  return 'lease:' .. token
+return 'lease:' .. token
 end
--- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('HDEL', work, lease_field(token))
-  redis.call('ZREM', leases, token)
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
 end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-    local places = places_held(claimed, token)
-    if freed > 0 and freed + #places > budget then
-      break
-    end
-    if #places > 0 then
-      give_back(claimed, returned, work, places)
-    end
-    forget_lease(leases, work, token)
-    freed = freed + #places
-  end
-  return freed
+for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
+local places = places_held(claimed, token)
+if freed > 0 and freed + #places > budget then
+break
+end
+if #places > 0 then
+give_back(claimed, returned, work, places)
+end
+forget_lease(leases, work, token)
+freed = freed + #places
+end
+return freed
 end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 if feed.due_at ~= 0 and feed.due_at <= now_ms then
--- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
 local function reap_expired(feed, keys, now_ms, most)
-  -- The commands that follow when some have gone, each once on nothing.
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  redis.call('ZRANGE', keys.expiry, '0', '0')
--- \`more_bytes\`: of what a call adds, where it removes as much.
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+redis.call('ZRANGE', keys.expiry, '0', '0')
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
--- Whether one more may be taken.
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How much of an entry was read with it.
 local function read_of(entry)
-  return entry.body and entry.bytes or 0
+return entry.body and entry.bytes or 0
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
 end
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
+end
 local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+local place, fields = string.sub(raw[1], 1, -3), raw[2]
+local position = tonumber(place)
+if fields[1] ~= 't' then
+return place, position, position, 0, '', fields[2]
+end
+local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+if not ttl_ms then
+ttl_ms = tonumber(fields[2])
+lives_read[fields[2]] = ttl_ms
+end
+local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+if not plain_extras[extra] then
+local mark = string.find(extra, '#', 1, true)
+if mark then
+id = tonumber(string.sub(extra, mark + 1))
+extra = string.sub(extra, 1, mark - 1)
+else
+plain_extras[extra] = true
+end
+end
+if fields[5] == 's' then
+return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+end
+return place, position, id, expires_at_ms, extra, fields[6]
 end
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+return {
+place = place,
+position = position,
+id = id,
+expires_at_ms = expires_at_ms,
+origin = origin,
+bytes = size or #body,
+body = body,
+claims = 0,
+}
 end
 local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
+local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+for at = 1, #entries do
+entries[at] = parse_entry(entries[at])
 end
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+return entries
+end
 local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
 end
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+if feed.moved == 0 then
+redis.call('XDEL', keys.log, unpack(places))
+return
+end
+local early, late = {}, {}
+for _, place in ipairs(places) do
+local among = tonumber(place) <= feed.moved and early or late
+among[#among + 1] = place
+end
+if #early > 0 then
+redis.call('XDEL', keys.early, unpack(early))
+end
+if #late > 0 then
+redis.call('XDEL', keys.log, unpack(late))
+end
 end
 local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local has_work = try_removal(keys)
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > 16384 then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if has_work then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
+if #entries == 0 then
+return
 end
--- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
+delete_entries(feed, keys, places)
+feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+redis.call('ZREM', keys.expiry, unpack(places))
+if has_work then
+redis.call('ZREM', keys.claimed, unpack(places))
+redis.call('ZREM', keys.returned, unpack(places))
+redis.call('HDEL', keys.work, unpack(places))
+end
+if #moved > 0 then
+redis.call('HDEL', keys.parked, unpack(moved))
+end
+if #large > 0 then
+redis.call('HDEL', keys.bodies, unpack(large))
+end
+end
 local function sweep_lane(feed, keys, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  while feed.lane_swept < upto and is_left(budget) do
-    local most, expired = at_once(budget), {}
-    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-    for _, entry in ipairs(entries) do
-      spend(budget, 1, read_of(entry))
-      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-        expired[#expired + 1] = entry
-      end
-    end
-    feed.lane_swept = #entries < most and upto or entries[#entries].position
-    remove_entries(feed, keys, expired)
-  end
+local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+while feed.lane_swept < upto and is_left(budget) do
+local most, expired = at_once(budget), {}
+local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+for _, entry in ipairs(entries) do
+spend(budget, 1, read_of(entry))
+local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+expired[#expired + 1] = entry
 end
-  sweep_lane(feed, keys, now_ms, budget_of(most))
--- Removes entries whose time in the index has come.
+end
+feed.lane_swept = #entries < most and upto or entries[#entries].position
+remove_entries(feed, keys, expired)
+end
+end
+sweep_lane(feed, keys, now_ms, budget_of(most))
 local function sweep_index(feed, keys, now_ms, budget)
 local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
+local raws
+if feed.moved == 0 or tonumber(place) > feed.moved then
+raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+else
+raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
 end
-  repeat
-    local most, expired = at_once(budget), {}
-    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-    for _, place in ipairs(places) do
-      local entry = entry_at(feed, keys, place)
-      if entry then
-        spend(budget, 1, read_of(entry))
-        expired[#expired + 1] = entry
-      else
-        spend(budget, 1, 0)
-        redis.call('ZREM', keys.expiry, place)
-      end
-    end
-    remove_entries(feed, keys, expired)
-  until #places < most or not is_left(budget)
+return raws[1] and parse_entry(raws[1])
 end
-  sweep_index(feed, keys, now_ms, budget_of(most))
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+repeat
+local most, expired = at_once(budget), {}
+local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+for _, place in ipairs(places) do
+local entry = entry_at(feed, keys, place)
+if entry then
+spend(budget, 1, read_of(entry))
+expired[#expired + 1] = entry
+else
+spend(budget, 1, 0)
+redis.call('ZREM', keys.expiry, place)
+end
+end
+remove_entries(feed, keys, expired)
+until #places < most or not is_left(budget)
+end
+sweep_index(feed, keys, now_ms, budget_of(most))
 local function next_due(feed, keys)
-  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
+local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+local due_at = tonumber(soonest[2] or 0)
+local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+if next_entry then
+local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
 end
-  feed.due_at = next_due(feed, keys)
-  -- They are gone whatever becomes of the call.
-  save_feed(keys.meta, feed)
+return due_at
 end
-  reap_expired(feed, keys, now_ms, 500)
+feed.due_at = next_due(feed, keys)
+save_feed(keys.meta, feed)
 end
--- Lets a key that this call may have created go when the feed goes.
+reap_expired(feed, keys, now_ms, 500)
+end
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+end
 end
 if feed.look or feed.moved ~= 0 then
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+if feed.moved == 0 then
 local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
 end
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
 local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
+if not may_rename(keys) then
+return
+end
 local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
 end
-    stand_apart(keys.meta, feed)
-  end
--- \`more_bytes\`: of what a call adds, where it removes as much.
+end
+stand_apart(keys.meta, feed)
+end
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
--- Whether one more may be taken.
 local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
+return budget.elements > 0 and budget.bytes > 0
 end
 local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+budget.elements = budget.elements - elements
+budget.bytes = budget.bytes - bytes
 end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
 end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
 end
-  compact(feed, keys, now_ms, 200)
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end
+compact(feed, keys, now_ms, 200)
 end
 local touched = { log, bodies, expiry, parked, returned }
 for _, key in ipairs(touched) do
-  keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key, now_ms)
 end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 if may_rest(feed) then
--- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
-  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-  if feed.moved ~= 0 then
-    held[3] = redis.pcall('XLEN', keys.early)
-  end
-  for _, count in ipairs(held) do
-    if count ~= 0 then
-      return false
-    end
-  end
-  return true
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
 end
-  if not is_empty(feed, keys) then
-    return
-  end
-  redis.pcall('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.pcall('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
 end
-  rest_when_empty(feed, keys, now_ms)
+end
+return true
+end
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
+rest_when_empty(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 if shown + freed > 0 then
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
 end
-  wake(channel, sharded, 'settled')
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
 end
--- Whether time has made something due that no call has done yet.
+end
+wake(channel, sharded, 'settled')
+end
 local function is_due(feed, leases, now_us)
-  local now_ms = math.floor(now_us / 1000)
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local now_ms = math.floor(now_us / 1000)
 local function has_come(moment, now)
-  return moment ~= 0 and moment <= now
+return moment ~= 0 and moment <= now
 end
-  return has_come(feed.due_at, now_ms)
-    or has_come(feed.visible_at_us, now_us)
-    or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
+return has_come(feed.due_at, now_ms)
+or has_come(feed.visible_at_us, now_us)
+or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
-return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
-`,
+return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   lines: [
-    [1, 'lua/feed/settle.lua', 1],
-    [25, 'lua/shared/feed/meta.lua', 1],
-    [48, 'lua/shared/feed/entry.lua', 8],
-    [52, 'lua/shared/feed/meta.lua', 25],
-    [95, 'lua/feed/settle.lua', 40],
-    [99, 'lua/shared/clock.lua', 1],
-    [105, 'lua/feed/settle.lua', 44],
-    [108, 'lua/shared/feed/save.lua', 22],
-    [130, 'lua/shared/feed/save.lua', 53],
-    [138, 'lua/feed/settle.lua', 25],
-    [152, 'lua/feed/settle.lua', 47],
-    [153, 'lua/shared/feed/show-due.lua', 13],
-    [155, 'lua/shared/budget.lua', 5],
-    [159, 'lua/shared/feed/show-due.lua', 15],
-    [160, 'lua/shared/feed/show-due.lua', 3],
-    [169, 'lua/shared/feed/show-due.lua', 16],
-    [171, 'lua/shared/exact.lua', 1],
-    [181, 'lua/shared/feed/show-due.lua', 18],
-    [182, 'lua/shared/budget.lua', 10],
-    [186, 'lua/shared/feed/parked.lua', 6],
-    [201, 'lua/shared/budget.lua', 15],
-    [205, 'lua/shared/feed/body.lua', 14],
-    [209, 'lua/shared/feed/expired.lua', 1],
-    [212, 'lua/shared/feed/unpark.lua', 1],
-    [220, 'lua/shared/feed/body.lua', 5],
-    [223, 'lua/shared/feed/save.lua', 45],
-    [230, 'lua/shared/feed/add-message.lua', 3],
-    [236, 'lua/shared/feed/add-entry.lua', 1],
-    [244, 'lua/shared/feed/expiry.lua', 6],
-    [252, 'lua/shared/feed/store-late.lua', 1],
-    [280, 'lua/shared/feed/show-due.lua', 19],
-    [299, 'lua/feed/settle.lua', 48],
-    [301, 'lua/shared/feed/lapse.lua', 23],
-    [304, 'lua/shared/feed/leases.lua', 14],
-    [307, 'lua/shared/feed/lapse.lua', 3],
-    [320, 'lua/shared/feed/leases.lua', 5],
-    [323, 'lua/shared/feed/lapse.lua', 17],
-    [328, 'lua/shared/feed/lapse.lua', 26],
-    [341, 'lua/feed/settle.lua', 50],
-    [343, 'lua/shared/feed/reap.lua', 52],
-    [348, 'lua/shared/budget.lua', 5],
-    [352, 'lua/shared/exact.lua', 1],
-    [362, 'lua/shared/budget.lua', 10],
-    [366, 'lua/shared/budget.lua', 15],
-    [370, 'lua/shared/feed/body.lua', 14],
-    [374, 'lua/shared/budget.lua', 20],
-    [378, 'lua/shared/feed/entry.lua', 56],
-    [391, 'lua/shared/feed/entry.lua', 12],
-    [419, 'lua/shared/feed/entry.lua', 41],
-    [433, 'lua/shared/feed/entry.lua', 70],
-    [440, 'lua/shared/feed/remove.lua', 22],
-    [447, 'lua/shared/feed/remove.lua', 3],
-    [465, 'lua/shared/feed/remove.lua', 36],
-    [499, 'lua/shared/feed/reap.lua', 3],
-    [516, 'lua/shared/feed/reap.lua', 57],
-    [517, 'lua/shared/feed/reap.lua', 21],
-    [519, 'lua/shared/feed/entry.lua', 78],
-    [528, 'lua/shared/feed/reap.lua', 23],
-    [544, 'lua/shared/feed/reap.lua', 58],
-    [545, 'lua/shared/feed/reap.lua', 40],
-    [556, 'lua/shared/feed/reap.lua', 59],
-    [560, 'lua/feed/settle.lua', 52],
-    [562, 'lua/shared/feed/keep-alive.lua', 5],
-    [568, 'lua/feed/settle.lua', 54],
-    [569, 'lua/shared/feed/compact.lua', 54],
-    [573, 'lua/shared/feed/compact.lua', 7],
-    [591, 'lua/shared/feed/compact.lua', 58],
-    [596, 'lua/shared/feed/compact.lua', 47],
-    [602, 'lua/shared/feed/compact.lua', 63],
-    [605, 'lua/shared/feed/save.lua', 45],
-    [612, 'lua/shared/feed/compact.lua', 66],
-    [614, 'lua/shared/budget.lua', 5],
-    [618, 'lua/shared/feed/compact.lua', 26],
-    [620, 'lua/shared/budget.lua', 10],
-    [624, 'lua/shared/budget.lua', 15],
-    [628, 'lua/shared/budget.lua', 20],
-    [632, 'lua/shared/feed/compact.lua', 28],
-    [650, 'lua/shared/feed/compact.lua', 68],
-    [658, 'lua/feed/settle.lua', 55],
-    [664, 'lua/shared/feed/may-rest.lua', 1],
-    [668, 'lua/feed/settle.lua', 61],
-    [669, 'lua/shared/feed/rest.lua', 19],
-    [671, 'lua/shared/feed/rest.lua', 5],
-    [684, 'lua/shared/feed/rest.lua', 21],
-    [702, 'lua/feed/settle.lua', 62],
-    [706, 'lua/shared/wake.lua', 1],
-    [719, 'lua/feed/settle.lua', 66],
-    [721, 'lua/shared/feed/due.lua', 1],
-    [724, 'lua/shared/feed/has-come.lua', 1],
-    [728, 'lua/shared/feed/due.lua', 4],
-    [732, 'lua/feed/settle.lua', 68],
+    [1, 'lua/feed/settle.lua', 10],
+    [3, 'lua/feed/settle.lua', 13],
+    [9, 'lua/feed/settle.lua', 20],
+    [10, 'lua/feed/settle.lua', 22],
+    [12, 'lua/shared/feed/meta.lua', 22],
+    [13, 'lua/shared/feed/entry.lua', 10],
+    [14, 'lua/shared/feed/meta.lua', 27],
+    [21, 'lua/shared/feed/meta.lua', 35],
+    [29, 'lua/shared/feed/meta.lua', 44],
+    [53, 'lua/feed/settle.lua', 40],
+    [57, 'lua/shared/clock.lua', 3],
+    [61, 'lua/feed/settle.lua', 44],
+    [64, 'lua/shared/feed/save.lua', 22],
+    [86, 'lua/shared/feed/save.lua', 54],
+    [93, 'lua/feed/settle.lua', 25],
+    [107, 'lua/feed/settle.lua', 47],
+    [108, 'lua/shared/feed/show-due.lua', 14],
+    [109, 'lua/shared/budget.lua', 6],
+    [112, 'lua/shared/feed/show-due.lua', 15],
+    [113, 'lua/shared/feed/show-due.lua', 5],
+    [120, 'lua/shared/feed/show-due.lua', 16],
+    [122, 'lua/shared/exact.lua', 4],
+    [129, 'lua/shared/feed/show-due.lua', 18],
+    [130, 'lua/shared/budget.lua', 11],
+    [133, 'lua/shared/feed/parked.lua', 7],
+    [147, 'lua/shared/budget.lua', 15],
+    [151, 'lua/shared/feed/body.lua', 15],
+    [154, 'lua/shared/feed/expired.lua', 1],
+    [157, 'lua/shared/feed/unpark.lua', 2],
+    [164, 'lua/shared/feed/body.lua', 5],
+    [167, 'lua/shared/feed/save.lua', 46],
+    [173, 'lua/shared/feed/add-message.lua', 4],
+    [178, 'lua/shared/feed/add-entry.lua', 2],
+    [185, 'lua/shared/feed/expiry.lua', 6],
+    [193, 'lua/shared/feed/store-late.lua', 4],
+    [218, 'lua/shared/feed/show-due.lua', 19],
+    [233, 'lua/shared/feed/show-due.lua', 35],
+    [236, 'lua/feed/settle.lua', 48],
+    [238, 'lua/shared/feed/lapse.lua', 24],
+    [240, 'lua/shared/feed/leases.lua', 14],
+    [243, 'lua/shared/feed/lapse.lua', 5],
+    [254, 'lua/shared/feed/leases.lua', 5],
+    [257, 'lua/shared/feed/lapse.lua', 18],
+    [261, 'lua/shared/feed/lapse.lua', 26],
+    [274, 'lua/feed/settle.lua', 50],
+    [276, 'lua/shared/feed/reap.lua', 53],
+    [277, 'lua/shared/feed/reap.lua', 55],
+    [279, 'lua/shared/budget.lua', 6],
+    [282, 'lua/shared/exact.lua', 4],
+    [289, 'lua/shared/budget.lua', 11],
+    [292, 'lua/shared/budget.lua', 15],
+    [296, 'lua/shared/feed/body.lua', 15],
+    [299, 'lua/shared/budget.lua', 21],
+    [302, 'lua/shared/feed/entry.lua', 57],
+    [314, 'lua/shared/feed/entry.lua', 14],
+    [340, 'lua/shared/feed/entry.lua', 41],
+    [342, 'lua/shared/feed/entry.lua', 44],
+    [353, 'lua/shared/feed/entry.lua', 70],
+    [360, 'lua/shared/feed/remove.lua', 24],
+    [365, 'lua/shared/feed/remove.lua', 4],
+    [382, 'lua/shared/feed/remove.lua', 36],
+    [401, 'lua/shared/feed/remove.lua', 56],
+    [415, 'lua/shared/feed/reap.lua', 4],
+    [431, 'lua/shared/feed/reap.lua', 57],
+    [432, 'lua/shared/feed/reap.lua', 22],
+    [433, 'lua/shared/feed/entry.lua', 78],
+    [442, 'lua/shared/feed/reap.lua', 23],
+    [458, 'lua/shared/feed/reap.lua', 58],
+    [459, 'lua/shared/feed/reap.lua', 41],
+    [469, 'lua/shared/feed/reap.lua', 59],
+    [470, 'lua/shared/feed/reap.lua', 61],
+    [472, 'lua/feed/settle.lua', 52],
+    [474, 'lua/shared/feed/keep-alive.lua', 6],
+    [479, 'lua/feed/settle.lua', 54],
+    [480, 'lua/shared/feed/compact.lua', 56],
+    [482, 'lua/shared/feed/compact.lua', 8],
+    [484, 'lua/shared/feed/compact.lua', 11],
+    [487, 'lua/shared/feed/compact.lua', 15],
+    [493, 'lua/shared/feed/compact.lua', 22],
+    [496, 'lua/shared/feed/compact.lua', 58],
+    [499, 'lua/shared/feed/compact.lua', 62],
+    [500, 'lua/shared/feed/compact.lua', 49],
+    [504, 'lua/shared/feed/compact.lua', 63],
+    [507, 'lua/shared/feed/save.lua', 46],
+    [513, 'lua/shared/feed/compact.lua', 66],
+    [515, 'lua/shared/budget.lua', 6],
+    [518, 'lua/shared/feed/compact.lua', 27],
+    [519, 'lua/shared/budget.lua', 11],
+    [522, 'lua/shared/budget.lua', 15],
+    [526, 'lua/shared/budget.lua', 21],
+    [529, 'lua/shared/feed/compact.lua', 28],
+    [534, 'lua/shared/feed/compact.lua', 34],
+    [546, 'lua/shared/feed/compact.lua', 68],
+    [554, 'lua/feed/settle.lua', 55],
+    [560, 'lua/shared/feed/may-rest.lua', 2],
+    [563, 'lua/feed/settle.lua', 61],
+    [564, 'lua/shared/feed/rest.lua', 20],
+    [565, 'lua/shared/feed/rest.lua', 6],
+    [577, 'lua/shared/feed/rest.lua', 21],
+    [585, 'lua/shared/feed/rest.lua', 30],
+    [594, 'lua/feed/settle.lua', 62],
+    [598, 'lua/shared/wake.lua', 4],
+    [608, 'lua/feed/settle.lua', 66],
+    [610, 'lua/shared/feed/due.lua', 2],
+    [612, 'lua/shared/feed/has-come.lua', 2],
+    [615, 'lua/shared/feed/due.lua', 4],
+    [619, 'lua/feed/settle.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10442,341 +9192,287 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '113409c89b6dc89bbf32a1425abe795098fb643d',
+    sha1: '98697584e15c2415e458a14be9fc02513134cfd3',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not
-vanish by itself. Retention keeps what a protected subscriber has not passed yet;
-one stays protected until it is forgotten.
-
-@returns subscribed  marker:text created:flag
-@returns unagreed
-@cost    O(log subscribers)
-]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[10] -- sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
-local name = ARGV[4] -- text: the subscriber
-local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
-local protected = ARGV[6] == '1' -- flag: whether retention waits for it
-
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+    source: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local subscribers = KEYS[12]
+local guards = KEYS[13]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local proof = ARGV[3]
+local name = ARGV[4]
+local from = ARGV[5]
+local protected = ARGV[6] == '1'
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > (13 * 8) then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
 end
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
+return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
+return redis.error_reply('CODEC ' .. feed.codec)
 end
 if feed.partitions ~= partitions then
-  if feed.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. feed.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
--- False where the partition was not proposed so, or was cleared since.
+if feed.partitions > 0 then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
 local function take_up(meta, partitions, proof)
-  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
-    return false
-  end
-  redis.call('HSET', meta, 'partitions', partitions)
-  redis.call('HDEL', meta, 'proposed')
-  redis.call('PERSIST', meta)
-  return true
+if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+return false
 end
-  if not take_up(meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+redis.call('HSET', meta, 'partitions', partitions)
+redis.call('HDEL', meta, 'proposed')
+redis.call('PERSIST', meta)
+return true
 end
--- Where a reader begins, and what it has to be told; nil when \`after\` is not a marker.
+if not take_up(meta, partitions, proof) then
+return { 'unagreed' }
+end
+end
 local function where_to_start(feed, after)
-  if after == '' then
-    return { position = 0, suffix = '' }
-  elseif after == 'end' then
-    return { position = feed.last, suffix = '' }
-  end
--- nil when the text is no marker.
-local function parse_marker(text)
-  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-  if not epoch or (rest ~= '' and not id) or #text > 70 then
-    return nil
-  end
-  return {
-    epoch = tonumber(epoch),
-    position = tonumber(position),
-    visible_at_us = tonumber(visible_at_us),
-    id = tonumber(id),
-    suffix = rest,
-  }
+if after == '' then
+return { position = 0, suffix = '' }
+elseif after == 'end' then
+return { position = feed.last, suffix = '' }
 end
-  local start = parse_marker(after)
-  if not start then
-    return nil
-  end
-  start.reset, start.gap = false, false
-  if start.epoch ~= feed.epoch then
-    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
-    start.reset = start.epoch ~= 0
-    start.gap = start.epoch == 0 and feed.trimmed > 0
-    start.position, start.suffix, start.visible_at_us = 0, '', nil
-  elseif start.position > feed.last then
-    start.reset = true
-    start.position = feed.last
-  else
-    start.gap = start.position < feed.trimmed
-  end
-  return start
+local function parse_marker(text)
+local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+if not epoch or (rest ~= '' and not id) or #text > 70 then
+return nil
+end
+return {
+epoch = tonumber(epoch),
+position = tonumber(position),
+visible_at_us = tonumber(visible_at_us),
+id = tonumber(id),
+suffix = rest,
+}
+end
+local start = parse_marker(after)
+if not start then
+return nil
+end
+start.reset, start.gap = false, false
+if start.epoch ~= feed.epoch then
+start.reset = start.epoch ~= 0
+start.gap = start.epoch == 0 and feed.trimmed > 0
+start.position, start.suffix, start.visible_at_us = 0, '', nil
+elseif start.position > feed.last then
+start.reset = true
+start.position = feed.last
+else
+start.gap = start.position < feed.trimmed
+end
+return start
 end
 local start = where_to_start(feed, from)
 if not start then
-  return redis.error_reply('INVALID from: not a marker')
+return redis.error_reply('INVALID from: not a marker')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
 local position = known or start.position
 if not known then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  redis.call('ZADD', subscribers, exact(position), name)
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call('ZADD', subscribers, exact(position), name)
 end
 if protected then
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
 end
-  redis.call('ZADD', guards, exact(position), name)
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
+redis.call('ZADD', guards, exact(position), name)
+end
 local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
+if feed.epoch ~= 0 then
+return false
+end
+feed.epoch = now_us
+redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+if feed.partitions > 0 then
+redis.call('HSET', meta, 'partitions', feed.partitions)
+end
+return true
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
 local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-  return true
+if feed.lives_until == -1 then
+local moves = feed.kept_until > 0
+feed.kept_until = -1
+return moves
+end
+if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+return false
+end
+feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+return true
 end
 if must_move(feed, math.floor(now_us / 1000)) then
-  local moving = {
-    meta,
-    log,
-    early,
-    bodies,
-    claimed,
-    leases,
-    returned,
-    work,
-    expiry,
-    delayed,
-    parked,
-    subscribers,
-    guards,
-  }
--- Tells Redis the time that \`must_move\` has set.
+local moving = {
+meta,
+log,
+early,
+bodies,
+claimed,
+leases,
+returned,
+work,
+expiry,
+delayed,
+parked,
+subscribers,
+guards,
+}
 local function move_keys(feed, keys, now_ms)
--- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
 end
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
 end
-  move_keys(feed, moving, math.floor(now_us / 1000))
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
 end
--- Writes the state if it has changed.
+end
+end
+move_keys(feed, moving, math.floor(now_us / 1000))
+end
 local function save_feed(meta, feed)
 local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local packed = struct.pack(
+'>ddddddddddddd',
+feed.epoch,
+feed.last,
+feed.front,
+feed.token,
+feed.trimmed,
+feed.bytes,
+feed.lane_ms,
+feed.lane_swept,
+feed.lane_last,
+feed.due_at,
+feed.visible_at_us,
+feed.lives_until,
+feed.kept_until
+)
+if feed.large == 0 and feed.moved == 0 then
+return packed
 end
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
+return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+local packed = packed_state(feed)
+if packed ~= feed.packed then
+redis.call('HSET', meta, 'state', packed)
+feed.packed = packed
+end
 end
 save_feed(meta, feed)
 local function format_marker(epoch, position)
-  return string.format('%.0f-%.0f', epoch, position)
+return string.format('%.0f-%.0f', epoch, position)
 end
-return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
-`,
+return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }`,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   lines: [
-    [1, 'lua/feed/subscribe.lua', 1],
-    [30, 'lua/shared/feed/meta.lua', 1],
-    [53, 'lua/shared/feed/meta.lua', 25],
-    [96, 'lua/feed/subscribe.lua', 30],
-    [108, 'lua/shared/take-up.lua', 6],
-    [118, 'lua/feed/subscribe.lua', 42],
-    [122, 'lua/shared/feed/start.lua', 1],
-    [129, 'lua/shared/feed/marker.lua', 8],
-    [144, 'lua/shared/feed/start.lua', 8],
-    [162, 'lua/feed/subscribe.lua', 46],
-    [166, 'lua/shared/clock.lua', 1],
-    [172, 'lua/feed/subscribe.lua', 50],
-    [176, 'lua/shared/exact.lua', 1],
-    [186, 'lua/feed/subscribe.lua', 54],
-    [189, 'lua/shared/exact.lua', 1],
-    [199, 'lua/feed/subscribe.lua', 57],
-    [201, 'lua/shared/feed/save.lua', 3],
-    [214, 'lua/feed/subscribe.lua', 59],
-    [216, 'lua/shared/feed/keep-alive.lua', 12],
-    [230, 'lua/feed/subscribe.lua', 61],
-    [246, 'lua/shared/feed/keep-alive.lua', 27],
-    [248, 'lua/shared/feed/keep-alive.lua', 5],
-    [254, 'lua/shared/feed/keep-alive.lua', 29],
-    [262, 'lua/feed/subscribe.lua', 77],
-    [264, 'lua/shared/feed/save.lua', 53],
-    [266, 'lua/shared/feed/save.lua', 22],
-    [288, 'lua/shared/feed/save.lua', 55],
-    [294, 'lua/feed/subscribe.lua', 79],
-    [295, 'lua/shared/feed/marker.lua', 4],
-    [298, 'lua/feed/subscribe.lua', 80],
+    [1, 'lua/feed/subscribe.lua', 10],
+    [20, 'lua/shared/feed/meta.lua', 22],
+    [21, 'lua/shared/feed/meta.lua', 27],
+    [28, 'lua/shared/feed/meta.lua', 35],
+    [36, 'lua/shared/feed/meta.lua', 44],
+    [60, 'lua/feed/subscribe.lua', 30],
+    [71, 'lua/shared/take-up.lua', 7],
+    [80, 'lua/feed/subscribe.lua', 42],
+    [84, 'lua/shared/feed/start.lua', 2],
+    [90, 'lua/shared/feed/marker.lua', 9],
+    [104, 'lua/shared/feed/start.lua', 8],
+    [110, 'lua/shared/feed/start.lua', 15],
+    [121, 'lua/feed/subscribe.lua', 46],
+    [125, 'lua/shared/clock.lua', 3],
+    [129, 'lua/feed/subscribe.lua', 50],
+    [133, 'lua/shared/exact.lua', 4],
+    [140, 'lua/feed/subscribe.lua', 54],
+    [143, 'lua/shared/exact.lua', 4],
+    [150, 'lua/feed/subscribe.lua', 57],
+    [152, 'lua/shared/feed/save.lua', 5],
+    [163, 'lua/feed/subscribe.lua', 59],
+    [165, 'lua/shared/feed/keep-alive.lua', 14],
+    [177, 'lua/feed/subscribe.lua', 61],
+    [193, 'lua/shared/feed/keep-alive.lua', 28],
+    [194, 'lua/shared/feed/keep-alive.lua', 6],
+    [199, 'lua/shared/feed/keep-alive.lua', 29],
+    [207, 'lua/feed/subscribe.lua', 77],
+    [209, 'lua/shared/feed/save.lua', 54],
+    [210, 'lua/shared/feed/save.lua', 22],
+    [232, 'lua/shared/feed/save.lua', 55],
+    [238, 'lua/feed/subscribe.lua', 79],
+    [239, 'lua/shared/feed/marker.lua', 4],
+    [242, 'lua/feed/subscribe.lua', 80],
   ],
   encode(args) {
     return withoutDefaults([

@@ -37,652 +37,590 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '0305a9e400cb3778e15de34cbb49650081430080',
+    sha1: '43c9f6466ea80e3960d339cc1ea5d3906f7bd0d8',
     reads: false,
     bytes: false,
-    source: `--[[
-Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back.
-Whoever is first in line afterwards is told.
-
-@returns abandoned  more:flag
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm
-local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local listens = ARGV[5] == '1'
+local claim_ms = tonumber(ARGV[6] or 1000)
+local sharded = ARGV[7] == '1'
+local counted = ARGV[8] ~= '0'
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
 local before = lock_text(lock)
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
-  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+{ id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
 local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
+return string.format(
+'%s %s %d %d %d %s',
+ticket.id,
+ticket.kind,
+ticket.lease_ms,
+ticket.listens,
+ticket.units,
+ticket.holder
+)
 end
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
 local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
+local listens = ticket.listens
+ticket.listens = 1 - listens
+local text = format_ticket(ticket)
+ticket.listens = listens
+return text
 end
 redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', reader_ids, 'i' .. id)
--- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  -- The attempt may have got another lease since.
-  if redis.call('HGET', reader_ids, 'i' .. id) == token then
-    redis.call('HDEL', reader_ids, 'i' .. id)
-  end
-  redis.call('HDEL', reader_ids, token)
-  return id
+local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+redis.call('ZREM', readers, token)
+if redis.call('HGET', reader_ids, 'i' .. id) == token then
+redis.call('HDEL', reader_ids, 'i' .. id)
+end
+redis.call('HDEL', reader_ids, token)
+return id
 end
 if token then
-  forget_reader(readers, reader_ids, token)
+forget_reader(readers, reader_ids, token)
 end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
+end
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
-  local until_ms = lock.mode == 's' and now_ms or '+inf'
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-  for at = 1, #ended, 2 do
-    local id = forget_reader(readers, reader_ids, ended[at])
-    note_late(lock, id, ended[at], ended[at + 1])
-  end
-  if lock.mode ~= 's' then
-    return
-  end
-  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-  lock.expires_at_ms = tonumber(last[2] or 0)
-  if not last[1] then
-    lock.mode = 'l'
-  end
+if lock.mode == 'x' then
+return
+end
+local until_ms = lock.mode == 's' and now_ms or '+inf'
+local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+for at = 1, #ended, 2 do
+local id = forget_reader(readers, reader_ids, ended[at])
+note_late(lock, id, ended[at], ended[at + 1])
+end
+if lock.mode ~= 's' then
+return
+end
+local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
+lock.expires_at_ms = tonumber(last[2] or 0)
+if not last[1] then
+lock.mode = 'l'
+end
 end
 count_readers(lock, readers, reader_ids, now_ms)
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 lapse(lock, now_ms)
 local served
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
+end
+publish_to(ticket, message, how)
+return true
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
+end
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
+local now_ms = math.floor(now_us / 1000)
+local let = 0
+local asleep
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
 end
--- Whether one that was told to come has not come, though it had the time.
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
+end
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
--- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
+end
+end
 end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
+end
+return publish_to(ticket, message, how)
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-  lock.mode = 's'
-  lock.id = ''
-  lock.holder = ''
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-  return expires_at_ms
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = now_ms + lease_ms
+lock.token = string.format('%.0f', next_token(lock.token, now_us))
+lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+lock.mode = 's'
+lock.id = ''
+lock.holder = ''
+redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+redis.call('ZADD', readers, expires_at_ms, lock.token)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+return expires_at_ms
 end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- The token of the next holder, as text.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token = next_token(lock.token, now_us)
+local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+return 'granted'
+end
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-      -- One that was told to come has left the line, and stands before these.
-      return 'served'
-    elseif ticket.text == own and fits then
-      return 'own'
-    elseif not fits then
-      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif let == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'served'
-      end
-    else
-      local reads = ticket.kind == 's'
-      local came
-      if reads then
-        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      else
-        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      end
-      if came == 'granted' then
-        if not reads then
-          return 'served'
-        end
-        let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-      end
-    end
-  end
-  return 'more'
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
 end
-  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+return 'served'
+elseif ticket.text == own and fits then
+return 'own'
+elseif not fits then
+local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif let == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+elseif ticket.kind == 'b' then
+if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'served'
+end
+else
+local reads = ticket.kind == 's'
+local came
+if reads then
+came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+else
+came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+end
+if came == 'granted' then
+if not reads then
+return 'served'
+end
+let, asleep = let + 1, process_of(ticket)
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+end
+end
+end
+return 'more'
+end
+served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
-  lock.last_ticket = 0
+lock.last_ticket = 0
 end
 if lock_text(lock) ~= before then
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
 end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+return awaited and '14400000' or '1200000'
 end
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-  save_freed_lock(state, lock, now_ms)
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
 end
-return { 'abandoned', served == 'more' and 1 or 0 }
-`,
+end
+save_freed_lock(state, lock, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/abandon-shared.lua', 1],
-    [21, 'lua/shared/lock/state.lua', 11],
-    [41, 'lua/lock/abandon-shared.lua', 21],
-    [45, 'lua/shared/lock/save.lua', 3],
-    [60, 'lua/lock/abandon-shared.lua', 25],
-    [61, 'lua/shared/clock.lua', 1],
-    [67, 'lua/lock/abandon-shared.lua', 26],
-    [69, 'lua/lock/abandon-shared.lua', 29],
-    [71, 'lua/shared/tickets.lua', 13],
-    [82, 'lua/shared/tickets.lua', 38],
-    [90, 'lua/lock/abandon-shared.lua', 31],
-    [92, 'lua/shared/lock/readers.lua', 16],
-    [103, 'lua/lock/abandon-shared.lua', 33],
-    [106, 'lua/shared/note-late.lua', 1],
-    [114, 'lua/shared/lock/readers.lua', 28],
-    [135, 'lua/lock/abandon-shared.lua', 36],
-    [136, 'lua/shared/lock/state.lua', 36],
-    [138, 'lua/shared/lock/state.lua', 32],
-    [141, 'lua/shared/lock/state.lua', 38],
-    [145, 'lua/lock/abandon-shared.lua', 37],
-    [147, 'lua/shared/tell.lua', 7],
-    [150, 'lua/shared/tickets.lua', 25],
-    [162, 'lua/shared/tell.lua', 15],
-    [180, 'lua/shared/tell.lua', 34],
-    [195, 'lua/shared/tell.lua', 50],
-    [203, 'lua/shared/tell.lua', 11],
-    [206, 'lua/shared/line.lua', 20],
-    [211, 'lua/shared/line.lua', 26],
-    [225, 'lua/lock/abandon-shared.lua', 28],
-    [226, 'lua/lock/abandon-shared.lua', 39],
-    [227, 'lua/shared/lock/serve-shared.lua', 24],
-    [235, 'lua/shared/lock/called.lua', 8],
-    [242, 'lua/shared/lock/hand-over.lua', 53],
-    [246, 'lua/shared/send-back.lua', 4],
-    [263, 'lua/shared/send-back.lua', 22],
-    [280, 'lua/shared/lock/serve-shared.lua', 32],
-    [281, 'lua/shared/lock/hand-over.lua', 58],
-    [285, 'lua/shared/lock/called.lua', 16],
-    [288, 'lua/shared/lock/hand-over.lua', 62],
-    [300, 'lua/shared/lock/serve-shared.lua', 33],
-    [302, 'lua/shared/lock/state.lua', 43],
-    [305, 'lua/shared/silent.lua', 10],
-    [325, 'lua/shared/silent.lua', 31],
-    [333, 'lua/shared/call-other.lua', 1],
-    [342, 'lua/shared/lock/called.lua', 20],
-    [345, 'lua/shared/line.lua', 5],
-    [350, 'lua/shared/line.lua', 41],
-    [361, 'lua/shared/lock/hand-over.lua', 34],
-    [379, 'lua/shared/line.lua', 11],
-    [387, 'lua/shared/next-token.lua', 1],
-    [392, 'lua/shared/line.lua', 53],
-    [402, 'lua/shared/lock/readers.lua', 60],
-    [416, 'lua/shared/lock/serve-shared.lua', 4],
-    [435, 'lua/shared/lock/grant.lua', 1],
-    [439, 'lua/shared/lock/grant.lua', 6],
-    [447, 'lua/shared/lock/hand-over.lua', 1],
-    [479, 'lua/shared/lock/serve-shared.lua', 35],
-    [540, 'lua/lock/abandon-shared.lua', 40],
-    [545, 'lua/shared/lock/save.lua', 33],
-    [548, 'lua/shared/lock/save.lua', 19],
-    [555, 'lua/shared/lock/kept.lua', 5],
-    [564, 'lua/shared/lock/save.lua', 26],
-    [566, 'lua/shared/lock/save.lua', 36],
-    [573, 'lua/lock/abandon-shared.lua', 45],
+    [1, 'lua/lock/abandon-shared.lua', 8],
+    [13, 'lua/shared/lock/state.lua', 12],
+    [24, 'lua/shared/lock/state.lua', 24],
+    [31, 'lua/lock/abandon-shared.lua', 21],
+    [35, 'lua/shared/lock/save.lua', 4],
+    [49, 'lua/lock/abandon-shared.lua', 25],
+    [50, 'lua/shared/clock.lua', 3],
+    [54, 'lua/lock/abandon-shared.lua', 26],
+    [56, 'lua/lock/abandon-shared.lua', 29],
+    [58, 'lua/shared/tickets.lua', 13],
+    [69, 'lua/shared/tickets.lua', 39],
+    [76, 'lua/lock/abandon-shared.lua', 31],
+    [78, 'lua/shared/lock/readers.lua', 17],
+    [81, 'lua/shared/lock/readers.lua', 21],
+    [87, 'lua/lock/abandon-shared.lua', 33],
+    [90, 'lua/shared/note-late.lua', 3],
+    [96, 'lua/shared/lock/readers.lua', 30],
+    [115, 'lua/lock/abandon-shared.lua', 36],
+    [116, 'lua/shared/lock/state.lua', 37],
+    [117, 'lua/shared/lock/state.lua', 32],
+    [120, 'lua/shared/lock/state.lua', 38],
+    [124, 'lua/lock/abandon-shared.lua', 37],
+    [126, 'lua/shared/tell.lua', 7],
+    [129, 'lua/shared/tickets.lua', 25],
+    [141, 'lua/shared/tell.lua', 17],
+    [157, 'lua/shared/tell.lua', 36],
+    [170, 'lua/shared/tell.lua', 51],
+    [177, 'lua/shared/tell.lua', 11],
+    [180, 'lua/shared/line.lua', 21],
+    [184, 'lua/shared/line.lua', 27],
+    [197, 'lua/lock/abandon-shared.lua', 28],
+    [198, 'lua/lock/abandon-shared.lua', 39],
+    [199, 'lua/shared/lock/serve-shared.lua', 27],
+    [202, 'lua/shared/lock/serve-shared.lua', 31],
+    [203, 'lua/shared/lock/called.lua', 8],
+    [210, 'lua/shared/lock/hand-over.lua', 54],
+    [213, 'lua/shared/send-back.lua', 5],
+    [229, 'lua/shared/send-back.lua', 24],
+    [244, 'lua/shared/lock/serve-shared.lua', 32],
+    [245, 'lua/shared/lock/hand-over.lua', 59],
+    [248, 'lua/shared/lock/called.lua', 16],
+    [251, 'lua/shared/lock/hand-over.lua', 62],
+    [256, 'lua/shared/lock/hand-over.lua', 68],
+    [262, 'lua/shared/lock/serve-shared.lua', 33],
+    [264, 'lua/shared/lock/state.lua', 43],
+    [267, 'lua/shared/silent.lua', 12],
+    [281, 'lua/shared/silent.lua', 27],
+    [284, 'lua/shared/silent.lua', 32],
+    [291, 'lua/shared/call-other.lua', 2],
+    [299, 'lua/shared/lock/called.lua', 20],
+    [302, 'lua/shared/line.lua', 6],
+    [306, 'lua/shared/line.lua', 43],
+    [315, 'lua/shared/lock/hand-over.lua', 36],
+    [331, 'lua/shared/line.lua', 13],
+    [337, 'lua/shared/next-token.lua', 3],
+    [340, 'lua/shared/line.lua', 56],
+    [347, 'lua/shared/lock/readers.lua', 60],
+    [361, 'lua/shared/lock/serve-shared.lua', 6],
+    [378, 'lua/shared/lock/grant.lua', 2],
+    [381, 'lua/shared/lock/grant.lua', 7],
+    [388, 'lua/shared/lock/hand-over.lua', 4],
+    [417, 'lua/shared/lock/serve-shared.lua', 35],
+    [426, 'lua/shared/lock/serve-shared.lua', 45],
+    [477, 'lua/lock/abandon-shared.lua', 40],
+    [482, 'lua/shared/lock/save.lua', 35],
+    [483, 'lua/shared/lock/save.lua', 19],
+    [485, 'lua/shared/lock/save.lua', 22],
+    [489, 'lua/shared/lock/kept.lua', 7],
+    [496, 'lua/shared/lock/save.lua', 26],
+    [498, 'lua/shared/lock/save.lua', 36],
+    [505, 'lua/lock/abandon-shared.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -743,556 +681,499 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '508b98e61bf16938d9cc8500c7bf479ce74b084a',
+    sha1: '0a92ec250377754502713d7ce67f1186d892514e',
     reads: false,
     bytes: false,
-    source: `--[[
-Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back.
-Whoever is first in line afterwards is told.
-
-@returns abandoned  more:flag
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
-local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local listens = ARGV[5] == '1'
+local barging = ARGV[6] == '1'
+local claim_ms = tonumber(ARGV[7] or 1000)
+local sharded = ARGV[8] == '1'
+local counted = ARGV[9] ~= '0'
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket = {
-  id = id,
-  kind = barging and 'b' or 'x',
-  lease_ms = lease_ms,
-  listens = listens and 1 or 0,
-  units = 1,
-  holder = holder,
+id = id,
+kind = barging and 'b' or 'x',
+lease_ms = lease_ms,
+listens = listens and 1 or 0,
+units = 1,
+holder = holder,
 }
 local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
+return string.format(
+'%s %s %d %d %d %s',
+ticket.id,
+ticket.kind,
+ticket.lease_ms,
+ticket.listens,
+ticket.units,
+ticket.holder
+)
 end
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
 local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
+local listens = ticket.listens
+ticket.listens = 1 - listens
+local text = format_ticket(ticket)
+ticket.listens = listens
+return text
 end
 local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
 if gave then
-  lock.mode = '-'
-  lock.expires_at_ms = 0
+lock.mode = '-'
+lock.expires_at_ms = 0
 end
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 lapse(lock, now_ms)
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
 local called = called_id(lock.called) == id
 lock.called = called and '0' or lock.called
 local served
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
+end
+publish_to(ticket, message, how)
+return true
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
+end
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if is_free(lock) and lock.last_ticket > 0 then
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
+local now_ms = math.floor(now_us / 1000)
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
 end
--- Whether one that was told to come has not come, though it had the time.
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
+end
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
--- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
+end
+if lock.mode == 'l' then
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+end
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next holder, as text.
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- Makes the attempt the only holder.
+return publish_to(ticket, message, how)
+end
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    if ticket.text == own then
-      return 'own'
-    end
-    if ticket.kind == 's' then
-      return 'more'
-    elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'told'
-      end
-    else
-      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      if came == 'granted' then
-        return 'granted'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'untold'
-        end
-      end
-    end
-  end
-  return 'more'
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
 end
-  served = serve(lock, queue, '', claim_ms, now_us, how)
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+if ticket.text == own then
+return 'own'
+end
+if ticket.kind == 's' then
+return 'more'
+elseif ticket.kind == 'b' then
+if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'told'
+end
+else
+local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+if came == 'granted' then
+return 'granted'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'untold'
+end
+end
+end
+end
+return 'more'
+end
+served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
-  lock.last_ticket = 0
+lock.last_ticket = 0
 elseif left and lock.mode == 's' then
-  local first = first_ticket(queue)
-  -- Nobody who wants it alone stands before these readers any more.
-  served = first and first.kind == 's' and 'more'
+local first = first_ticket(queue)
+served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
 end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+return awaited and '14400000' or '1200000'
 end
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-  save_freed_lock(state, lock, now_ms)
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
 end
-return { 'abandoned', served == 'more' and 1 or 0 }
-`,
+end
+save_freed_lock(state, lock, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue'],
   lines: [
-    [1, 'lua/lock/abandon.lua', 1],
-    [20, 'lua/shared/lock/state.lua', 11],
-    [40, 'lua/lock/abandon.lua', 20],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/lock/abandon.lua', 24],
-    [52, 'lua/lock/abandon.lua', 27],
-    [60, 'lua/shared/tickets.lua', 13],
-    [71, 'lua/shared/tickets.lua', 38],
-    [79, 'lua/lock/abandon.lua', 35],
-    [80, 'lua/shared/lock/state.lua', 32],
-    [83, 'lua/lock/abandon.lua', 36],
-    [88, 'lua/shared/lock/state.lua', 36],
-    [94, 'lua/lock/abandon.lua', 41],
-    [95, 'lua/shared/lock/called.lua', 16],
-    [98, 'lua/lock/abandon.lua', 42],
-    [101, 'lua/shared/lock/state.lua', 43],
-    [104, 'lua/shared/tell.lua', 7],
-    [107, 'lua/shared/tickets.lua', 25],
-    [119, 'lua/shared/tell.lua', 15],
-    [137, 'lua/shared/tell.lua', 34],
-    [152, 'lua/shared/tell.lua', 50],
-    [160, 'lua/shared/tell.lua', 11],
-    [163, 'lua/shared/line.lua', 20],
-    [168, 'lua/shared/line.lua', 26],
-    [182, 'lua/lock/abandon.lua', 26],
-    [183, 'lua/lock/abandon.lua', 45],
-    [184, 'lua/shared/lock/serve.lua', 1],
-    [189, 'lua/shared/lock/called.lua', 8],
-    [196, 'lua/shared/lock/hand-over.lua', 53],
-    [200, 'lua/shared/send-back.lua', 4],
-    [217, 'lua/shared/send-back.lua', 22],
-    [234, 'lua/shared/lock/serve.lua', 6],
-    [235, 'lua/shared/lock/hand-over.lua', 58],
-    [243, 'lua/shared/note-late.lua', 1],
-    [251, 'lua/shared/lock/hand-over.lua', 66],
-    [259, 'lua/shared/lock/serve.lua', 7],
-    [261, 'lua/shared/lock/called.lua', 20],
-    [264, 'lua/shared/line.lua', 5],
-    [269, 'lua/shared/call-other.lua', 1],
-    [278, 'lua/shared/line.lua', 41],
-    [289, 'lua/shared/lock/hand-over.lua', 34],
-    [307, 'lua/shared/line.lua', 11],
-    [315, 'lua/shared/next-token.lua', 1],
-    [320, 'lua/shared/lock/grant.lua', 1],
-    [324, 'lua/shared/line.lua', 53],
-    [334, 'lua/shared/lock/grant.lua', 6],
-    [342, 'lua/shared/lock/hand-over.lua', 1],
-    [374, 'lua/shared/silent.lua', 10],
-    [394, 'lua/shared/silent.lua', 31],
-    [402, 'lua/shared/lock/serve.lua', 9],
-    [431, 'lua/lock/abandon.lua', 46],
-    [440, 'lua/shared/lock/save.lua', 33],
-    [443, 'lua/shared/lock/save.lua', 3],
-    [458, 'lua/shared/lock/save.lua', 19],
-    [465, 'lua/shared/lock/kept.lua', 5],
-    [474, 'lua/shared/lock/save.lua', 26],
-    [476, 'lua/shared/lock/save.lua', 36],
-    [483, 'lua/lock/abandon.lua', 55],
+    [1, 'lua/lock/abandon.lua', 8],
+    [12, 'lua/shared/lock/state.lua', 12],
+    [23, 'lua/shared/lock/state.lua', 24],
+    [30, 'lua/lock/abandon.lua', 20],
+    [34, 'lua/shared/clock.lua', 3],
+    [38, 'lua/lock/abandon.lua', 24],
+    [40, 'lua/lock/abandon.lua', 27],
+    [48, 'lua/shared/tickets.lua', 13],
+    [59, 'lua/shared/tickets.lua', 39],
+    [66, 'lua/lock/abandon.lua', 35],
+    [67, 'lua/shared/lock/state.lua', 32],
+    [70, 'lua/lock/abandon.lua', 36],
+    [75, 'lua/shared/lock/state.lua', 37],
+    [80, 'lua/lock/abandon.lua', 41],
+    [81, 'lua/shared/lock/called.lua', 16],
+    [84, 'lua/lock/abandon.lua', 42],
+    [87, 'lua/shared/lock/state.lua', 43],
+    [90, 'lua/shared/tell.lua', 7],
+    [93, 'lua/shared/tickets.lua', 25],
+    [105, 'lua/shared/tell.lua', 17],
+    [121, 'lua/shared/tell.lua', 36],
+    [134, 'lua/shared/tell.lua', 51],
+    [141, 'lua/shared/tell.lua', 11],
+    [144, 'lua/shared/line.lua', 21],
+    [148, 'lua/shared/line.lua', 27],
+    [161, 'lua/lock/abandon.lua', 26],
+    [162, 'lua/lock/abandon.lua', 45],
+    [163, 'lua/shared/lock/serve.lua', 4],
+    [165, 'lua/shared/lock/called.lua', 8],
+    [172, 'lua/shared/lock/hand-over.lua', 54],
+    [175, 'lua/shared/send-back.lua', 5],
+    [191, 'lua/shared/send-back.lua', 24],
+    [206, 'lua/shared/lock/serve.lua', 6],
+    [207, 'lua/shared/lock/hand-over.lua', 59],
+    [214, 'lua/shared/note-late.lua', 3],
+    [220, 'lua/shared/lock/hand-over.lua', 66],
+    [221, 'lua/shared/lock/hand-over.lua', 68],
+    [227, 'lua/shared/lock/serve.lua', 7],
+    [229, 'lua/shared/lock/called.lua', 20],
+    [232, 'lua/shared/line.lua', 6],
+    [236, 'lua/shared/call-other.lua', 2],
+    [244, 'lua/shared/line.lua', 43],
+    [253, 'lua/shared/lock/hand-over.lua', 36],
+    [269, 'lua/shared/line.lua', 13],
+    [275, 'lua/shared/next-token.lua', 3],
+    [278, 'lua/shared/lock/grant.lua', 2],
+    [281, 'lua/shared/line.lua', 56],
+    [288, 'lua/shared/lock/grant.lua', 7],
+    [295, 'lua/shared/lock/hand-over.lua', 4],
+    [324, 'lua/shared/silent.lua', 12],
+    [338, 'lua/shared/silent.lua', 27],
+    [341, 'lua/shared/silent.lua', 32],
+    [348, 'lua/shared/lock/serve.lua', 9],
+    [377, 'lua/lock/abandon.lua', 46],
+    [382, 'lua/lock/abandon.lua', 52],
+    [385, 'lua/shared/lock/save.lua', 35],
+    [386, 'lua/shared/lock/save.lua', 4],
+    [400, 'lua/shared/lock/save.lua', 19],
+    [402, 'lua/shared/lock/save.lua', 22],
+    [406, 'lua/shared/lock/kept.lua', 7],
+    [413, 'lua/shared/lock/save.lua', 26],
+    [415, 'lua/shared/lock/save.lua', 36],
+    [422, 'lua/lock/abandon.lua', 55],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1352,172 +1233,149 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: 'c55502b183989a7acf4e6e7f604fe20520cd7407',
+    sha1: 'ccc5897f6d72c971d11d1eb3432e5a6866207fad',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
-any. Safe to repeat: an attempt that has them all gets the same answer again. \`awaited\`: the one at this place is free, and
-somebody waits for it, who may be gone; call \`serve\`.
-
-@returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
-@returns held     at:integer
-@returns awaited  at:integer
-@cost    O(locks)
-]]
-local states, states_at = KEYS, 1 -- repeated string: states of the locks
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+    source: `local states, states_at = KEYS, 1
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 for at = states_at, #states, 1 do
-  local lock = read_lock(redis.call('GET', states[at]))
-  if lock.layout ~= '1' then
-    return redis.error_reply('LAYOUT ' .. lock.layout)
-  end
-  if lock.id == id and lock.mode == '-' then
-    return redis.error_reply('INVALID id: this attempt has given a lock back')
-  end
-  if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-    mine = mine + 1
-  end
-  lapse(lock, now_ms)
-  locks[at] = lock
+local lock = read_lock(redis.call('GET', states[at]))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+if lock.id == id and lock.mode == '-' then
+return redis.error_reply('INVALID id: this attempt has given a lock back')
+end
+if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+mine = mine + 1
+end
+lapse(lock, now_ms)
+locks[at] = lock
 end
 if mine < #locks then
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
-  for at, lock in ipairs(locks) do
-    if not is_free(lock) then
-      return { 'held', at - 1 }
-    elseif lock.last_ticket > 0 then
-      return { 'awaited', at - 1 }
-    end
-  end
+for at, lock in ipairs(locks) do
+if not is_free(lock) then
+return { 'held', at - 1 }
+elseif lock.last_ticket > 0 then
+return { 'awaited', at - 1 }
 end
--- Makes the attempt the only holder.
+end
+end
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next holder, as text.
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
+end
+return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 local leases = {}
 for at, lock in ipairs(locks) do
-  if mine < #locks then
-    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-    save_lock(states[at], lock, now_ms)
-  end
-  leases[2 * at - 1] = tonumber(lock.token)
-  leases[2 * at] = lock.expires_at_ms
+if mine < #locks then
+grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+save_lock(states[at], lock, now_ms)
 end
-return { 'granted', now_ms, leases }
-`,
+leases[2 * at - 1] = tonumber(lock.token)
+leases[2 * at] = lock.expires_at_ms
+end
+return { 'granted', now_ms, leases }`,
   },
   parts: [],
   lines: [
-    [1, 'lua/lock/acquire-all.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/lock/acquire-all.lua', 16],
-    [25, 'lua/shared/lock/state.lua', 11],
-    [45, 'lua/shared/lock/state.lua', 32],
-    [48, 'lua/shared/lock/state.lua', 36],
-    [54, 'lua/lock/acquire-all.lua', 19],
-    [69, 'lua/shared/lock/state.lua', 43],
-    [72, 'lua/lock/acquire-all.lua', 34],
-    [80, 'lua/shared/lock/grant.lua', 6],
-    [88, 'lua/shared/next-token.lua', 1],
-    [93, 'lua/shared/lock/grant.lua', 1],
-    [97, 'lua/shared/lock/save.lua', 3],
-    [112, 'lua/shared/lock/kept.lua', 5],
-    [121, 'lua/shared/lock/save.lua', 19],
-    [130, 'lua/shared/lock/save.lua', 29],
-    [133, 'lua/lock/acquire-all.lua', 42],
+    [1, 'lua/lock/acquire-all.lua', 11],
+    [5, 'lua/shared/clock.lua', 3],
+    [9, 'lua/lock/acquire-all.lua', 16],
+    [12, 'lua/shared/lock/state.lua', 12],
+    [23, 'lua/shared/lock/state.lua', 24],
+    [30, 'lua/shared/lock/state.lua', 32],
+    [33, 'lua/shared/lock/state.lua', 37],
+    [38, 'lua/lock/acquire-all.lua', 19],
+    [53, 'lua/shared/lock/state.lua', 43],
+    [56, 'lua/lock/acquire-all.lua', 34],
+    [64, 'lua/shared/lock/grant.lua', 7],
+    [71, 'lua/shared/next-token.lua', 3],
+    [74, 'lua/shared/lock/grant.lua', 2],
+    [77, 'lua/shared/lock/save.lua', 4],
+    [91, 'lua/shared/lock/kept.lua', 7],
+    [98, 'lua/shared/lock/save.lua', 19],
+    [100, 'lua/shared/lock/save.lua', 22],
+    [106, 'lua/shared/lock/save.lua', 29],
+    [109, 'lua/lock/acquire-all.lua', 42],
   ],
   encode(args) {
     return [
@@ -1588,1230 +1446,1117 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'ddf22d22350eae5572be3ec990bbf9e46193352d',
+    sha1: '8b7b29287e8bac589583f41e427dc30f1d0b8943',
     reads: false,
     bytes: false,
-    source: `--[[
-Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
-together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as \`acquire\`. \`more\`: others are first, and more of them than one call looks at; call \`serve\`.
-
-@returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer more:flag
-@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
-local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
-local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local waits = ARGV[5] == '1'
+local listens = ARGV[6] == '1'
+local claim_ms = tonumber(ARGV[7] or 1000)
+local sharded = ARGV[8] == '1'
+local counted = ARGV[9] ~= '0'
+local confirms = ARGV[10] == '1'
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one. Nobody reads
--- while the lock is not shared, whatever the time says that has stepped back since a lease ended.
 local function reading_of(lock, readers, reader_ids, id, now_ms)
-  local token = redis.call('HGET', reader_ids, 'i' .. id)
-  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
-    return tonumber(token), expires_at_ms
-  end
-  return nil, nil, token
+local token = redis.call('HGET', reader_ids, 'i' .. id)
+local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
+return tonumber(token), expires_at_ms
+end
+return nil, nil, token
 end
 local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
+end
+return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 if known then
-  if confirms then
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+if confirms then
 local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
-  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-  lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-  redis.call('ZADD', readers, 'XX', expires_at_ms, token)
-  return expires_at_ms
+local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+redis.call('ZADD', readers, 'XX', expires_at_ms, token)
+return expires_at_ms
 end
-    ends_at_ms =
-      confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+ends_at_ms =
+confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
 local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
 end
-    save_freed_lock(state, lock, now_ms)
-  end
-  return { 'granted', known, ends_at_ms, now_ms }
 end
--- Answers the id of its attempt.
+save_freed_lock(state, lock, now_ms)
+end
+return { 'granted', known, ends_at_ms, now_ms }
+end
 local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  -- The attempt may have got another lease since.
-  if redis.call('HGET', reader_ids, 'i' .. id) == token then
-    redis.call('HDEL', reader_ids, 'i' .. id)
-  end
-  redis.call('HDEL', reader_ids, token)
-  return id
+local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+redis.call('ZREM', readers, token)
+if redis.call('HGET', reader_ids, 'i' .. id) == token then
+redis.call('HDEL', reader_ids, 'i' .. id)
 end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+redis.call('HDEL', reader_ids, token)
+return id
+end
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
+end
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
-  local until_ms = lock.mode == 's' and now_ms or '+inf'
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-  for at = 1, #ended, 2 do
-    local id = forget_reader(readers, reader_ids, ended[at])
-    note_late(lock, id, ended[at], ended[at + 1])
-  end
-  if lock.mode ~= 's' then
-    return
-  end
-  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-  lock.expires_at_ms = tonumber(last[2] or 0)
-  if not last[1] then
-    lock.mode = 'l'
-  end
+if lock.mode == 'x' then
+return
+end
+local until_ms = lock.mode == 's' and now_ms or '+inf'
+local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+for at = 1, #ended, 2 do
+local id = forget_reader(readers, reader_ids, ended[at])
+note_late(lock, id, ended[at], ended[at + 1])
+end
+if lock.mode ~= 's' then
+return
+end
+local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
+lock.expires_at_ms = tonumber(last[2] or 0)
+if not last[1] then
+lock.mode = 'l'
+end
 end
 count_readers(lock, readers, reader_ids, now_ms)
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 lapse(lock, now_ms)
-
 local ticket =
-  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+{ id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
 local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
+return string.format(
+'%s %s %d %d %d %s',
+ticket.id,
+ticket.kind,
+ticket.lease_ms,
+ticket.listens,
+ticket.units,
+ticket.holder
+)
 end
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
 local function keep_place(queue, ticket)
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
 local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
+local listens = ticket.listens
+ticket.listens = 1 - listens
+local text = format_ticket(ticket)
+ticket.listens = listens
+return text
 end
-  local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
-  if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
-  end
-  return text
+local text, before = format_ticket(ticket), other_text(ticket)
+local score = redis.call('ZSCORE', queue, before)
+if score then
+redis.call('ZREM', queue, before)
+redis.call('ZADD', queue, 'NX', score, text)
+end
+return text
 end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served = 'nobody'
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
+end
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
 end
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
--- Whether one that was told to come has not come, though it had the time.
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
+end
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
+end
+end
 end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
+end
+return publish_to(ticket, message, how)
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-  lock.mode = 's'
-  lock.id = ''
-  lock.holder = ''
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-  return expires_at_ms
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = now_ms + lease_ms
+lock.token = string.format('%.0f', next_token(lock.token, now_us))
+lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+lock.mode = 's'
+lock.id = ''
+lock.holder = ''
+redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+redis.call('ZADD', readers, expires_at_ms, lock.token)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+return expires_at_ms
 end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- The token of the next holder, as text.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token = next_token(lock.token, now_us)
+local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+return 'granted'
+end
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local now_ms = math.floor(now_us / 1000)
+local let = 0
+local asleep
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-      -- One that was told to come has left the line, and stands before these.
-      return 'served'
-    elseif ticket.text == own and fits then
-      return 'own'
-    elseif not fits then
-      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif let == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'served'
-      end
-    else
-      local reads = ticket.kind == 's'
-      local came
-      if reads then
-        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      else
-        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      end
-      if came == 'granted' then
-        if not reads then
-          return 'served'
-        end
-        let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-      end
-    end
-  end
-  return 'more'
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
 end
-  served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+if lock.late then
+send_back(queue, lock.late, own, how)
 end
--- One that was told to come has left the line, and stands before all that are in it.
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+return 'served'
+elseif ticket.text == own and fits then
+return 'own'
+elseif not fits then
+local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif let == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+elseif ticket.kind == 'b' then
+if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'served'
+end
+else
+local reads = ticket.kind == 's'
+local came
+if reads then
+came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+else
+came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+end
+if came == 'granted' then
+if not reads then
+return 'served'
+end
+let, asleep = let + 1, process_of(ticket)
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+end
+end
+end
+return 'more'
+end
+served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+end
 local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
 local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
 local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 if fits then
-  if not is_called(lock.called, now_ms) then
-    lock.called = '0'
-  end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+if not is_called(lock.called, now_ms) then
+lock.called = '0'
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-  lock.mode = 's'
-  lock.id = ''
-  lock.holder = ''
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-  return expires_at_ms
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = now_ms + lease_ms
+lock.token = string.format('%.0f', next_token(lock.token, now_us))
+lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+lock.mode = 's'
+lock.id = ''
+lock.holder = ''
+redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+redis.call('ZADD', readers, expires_at_ms, lock.token)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+return expires_at_ms
 end
-  local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  if served == 'own' then
-    redis.call('ZREM', queue, own)
--- Whether one that was told to come has not come, though it had the time.
+local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+if served == 'own' then
+redis.call('ZREM', queue, own)
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
+end
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
+end
+end
 end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
+return publish_to(ticket, message, how)
+end
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- The token of the next holder, as text.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token = next_token(lock.token, now_us)
+local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+return 'granted'
+end
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local now_ms = math.floor(now_us / 1000)
+local let = 0
+local asleep
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-      -- One that was told to come has left the line, and stands before these.
-      return 'served'
-    elseif ticket.text == own and fits then
-      return 'own'
-    elseif not fits then
-      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif let == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'served'
-      end
-    else
-      local reads = ticket.kind == 's'
-      local came
-      if reads then
-        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      else
-        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      end
-      if came == 'granted' then
-        if not reads then
-          return 'served'
-        end
-        let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-      end
-    end
-  end
-  return 'more'
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
 end
-    serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-  end
-  local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
-  if ended then
-    forget_reader(readers, reader_ids, ended)
-  end
-  save_lock(state, lock, now_ms)
-  return { 'granted', token, expires_at_ms, now_ms }
+if lock.late then
+send_back(queue, lock.late, own, how)
 end
--- The attempt may just have been let in with those before it.
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+return 'served'
+elseif ticket.text == own and fits then
+return 'own'
+elseif not fits then
+local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif let == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+elseif ticket.kind == 'b' then
+if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'served'
+end
+else
+local reads = ticket.kind == 's'
+local came
+if reads then
+came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+else
+came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+end
+if came == 'granted' then
+if not reads then
+return 'served'
+end
+let, asleep = let + 1, process_of(ticket)
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+end
+end
+end
+return 'more'
+end
+serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+end
+local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
+if ended then
+forget_reader(readers, reader_ids, ended)
+end
+save_lock(state, lock, now_ms)
+return { 'granted', token, expires_at_ms, now_ms }
+end
 known, ends_at_ms = reading_of(lock, readers, reader_ids, id, now_ms)
 if known then
-  save_lock(state, lock, now_ms)
-  return { 'granted', known, ends_at_ms, now_ms }
+save_lock(state, lock, now_ms)
+return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and 1 or 0
--- One who was told to come has that long to come.
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, '7200000')
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  local place = redis.call('ZRANK', queue, text)
-  if place == 0 then
--- The first one asks: it is not silent; see shared/silent.
+if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+redis.call('PEXPIRE', queue, '7200000')
+return last_ticket + 1, redis.call('ZCARD', queue) - 1
+end
+local place = redis.call('ZRANK', queue, text)
+if place == 0 then
 local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
-  if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
-  end
+local score = redis.call('ZSCORE', queue, text)
+if string.find(score, '.', 1, true) then
+redis.call('ZADD', queue, 'XX', math.floor(score), text)
 end
-    note_asked(queue, text)
-  end
-  return last_ticket, place
 end
-  lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
-  -- It did not take what it was offered, and asks now: it is not to be sent back for that later.
-  if ended then
-    forget_reader(readers, reader_ids, ended)
-  end
+note_asked(queue, text)
+end
+return last_ticket, place
+end
+lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
+if ended then
+forget_reader(readers, reader_ids, ended)
+end
 end
 save_lock(state, lock, now_ms)
 if waits then
-  return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
+return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
-return { 'held', recheck_ms, more }
-`,
+return { 'held', recheck_ms, more }`,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/acquire-shared.lua', 1],
-    [26, 'lua/shared/lock/state.lua', 11],
-    [46, 'lua/lock/acquire-shared.lua', 26],
-    [50, 'lua/shared/clock.lua', 1],
-    [56, 'lua/lock/acquire-shared.lua', 30],
-    [58, 'lua/shared/lock/readers.lua', 5],
-    [68, 'lua/lock/acquire-shared.lua', 32],
-    [69, 'lua/shared/lock/save.lua', 3],
-    [84, 'lua/shared/lock/kept.lua', 5],
-    [93, 'lua/shared/lock/save.lua', 19],
-    [102, 'lua/lock/acquire-shared.lua', 33],
-    [104, 'lua/shared/lock/readers.lua', 50],
-    [113, 'lua/lock/acquire-shared.lua', 35],
-    [115, 'lua/shared/lock/save.lua', 33],
-    [125, 'lua/lock/acquire-shared.lua', 37],
-    [129, 'lua/shared/lock/readers.lua', 16],
-    [140, 'lua/shared/note-late.lua', 1],
-    [148, 'lua/shared/lock/readers.lua', 28],
-    [169, 'lua/lock/acquire-shared.lua', 41],
-    [170, 'lua/shared/lock/state.lua', 36],
-    [172, 'lua/shared/lock/state.lua', 32],
-    [175, 'lua/shared/lock/state.lua', 38],
-    [179, 'lua/lock/acquire-shared.lua', 42],
-    [181, 'lua/lock/acquire-shared.lua', 45],
-    [183, 'lua/shared/tickets.lua', 13],
-    [194, 'lua/shared/stand.lua', 26],
-    [196, 'lua/shared/tickets.lua', 38],
-    [204, 'lua/shared/stand.lua', 28],
-    [212, 'lua/lock/acquire-shared.lua', 47],
-    [214, 'lua/shared/lock/called.lua', 8],
-    [221, 'lua/shared/lock/state.lua', 43],
-    [224, 'lua/lock/acquire-shared.lua', 44],
-    [225, 'lua/lock/acquire-shared.lua', 49],
-    [226, 'lua/shared/lock/hand-over.lua', 53],
-    [230, 'lua/shared/tell.lua', 7],
-    [233, 'lua/shared/tickets.lua', 25],
-    [245, 'lua/shared/tell.lua', 15],
-    [263, 'lua/shared/tell.lua', 34],
-    [278, 'lua/shared/tell.lua', 50],
-    [286, 'lua/shared/send-back.lua', 4],
-    [303, 'lua/shared/send-back.lua', 22],
-    [320, 'lua/shared/tell.lua', 11],
-    [323, 'lua/shared/silent.lua', 10],
-    [343, 'lua/shared/silent.lua', 31],
-    [351, 'lua/shared/call-other.lua', 1],
-    [360, 'lua/shared/lock/called.lua', 20],
-    [363, 'lua/shared/line.lua', 5],
-    [368, 'lua/shared/line.lua', 20],
-    [373, 'lua/shared/line.lua', 26],
-    [387, 'lua/shared/line.lua', 41],
-    [398, 'lua/shared/lock/hand-over.lua', 34],
-    [416, 'lua/shared/line.lua', 11],
-    [424, 'lua/shared/next-token.lua', 1],
-    [429, 'lua/shared/line.lua', 53],
-    [439, 'lua/shared/lock/readers.lua', 60],
-    [453, 'lua/shared/lock/serve-shared.lua', 4],
-    [472, 'lua/shared/lock/grant.lua', 1],
-    [476, 'lua/shared/lock/grant.lua', 6],
-    [484, 'lua/shared/lock/hand-over.lua', 1],
-    [516, 'lua/shared/lock/serve-shared.lua', 24],
-    [525, 'lua/shared/lock/hand-over.lua', 58],
-    [529, 'lua/shared/lock/called.lua', 16],
-    [532, 'lua/shared/lock/called.lua', 16],
-    [535, 'lua/shared/lock/hand-over.lua', 62],
-    [547, 'lua/shared/lock/hand-over.lua', 58],
-    [551, 'lua/shared/lock/called.lua', 16],
-    [554, 'lua/shared/lock/called.lua', 16],
-    [557, 'lua/shared/lock/hand-over.lua', 62],
-    [569, 'lua/shared/lock/serve-shared.lua', 33],
-    [632, 'lua/lock/acquire-shared.lua', 50],
-    [637, 'lua/shared/lock/save.lua', 29],
-    [640, 'lua/lock/acquire-shared.lua', 55],
-    [644, 'lua/shared/next-token.lua', 1],
-    [649, 'lua/shared/lock/readers.lua', 60],
-    [663, 'lua/lock/acquire-shared.lua', 59],
-    [666, 'lua/shared/lock/hand-over.lua', 53],
-    [670, 'lua/shared/tell.lua', 7],
-    [673, 'lua/shared/tickets.lua', 25],
-    [685, 'lua/shared/tell.lua', 15],
-    [703, 'lua/shared/tell.lua', 34],
-    [718, 'lua/shared/tell.lua', 50],
-    [726, 'lua/shared/send-back.lua', 4],
-    [743, 'lua/shared/send-back.lua', 22],
-    [760, 'lua/shared/tell.lua', 11],
-    [763, 'lua/shared/silent.lua', 10],
-    [783, 'lua/shared/silent.lua', 31],
-    [791, 'lua/shared/call-other.lua', 1],
-    [800, 'lua/shared/lock/called.lua', 20],
-    [803, 'lua/shared/line.lua', 5],
-    [808, 'lua/shared/line.lua', 20],
-    [813, 'lua/shared/line.lua', 26],
-    [827, 'lua/shared/line.lua', 41],
-    [838, 'lua/shared/lock/hand-over.lua', 34],
-    [856, 'lua/shared/line.lua', 11],
-    [864, 'lua/shared/line.lua', 53],
-    [874, 'lua/shared/lock/serve-shared.lua', 4],
-    [893, 'lua/shared/lock/grant.lua', 1],
-    [897, 'lua/shared/lock/grant.lua', 6],
-    [905, 'lua/shared/lock/hand-over.lua', 1],
-    [937, 'lua/shared/lock/serve-shared.lua', 24],
-    [946, 'lua/shared/lock/hand-over.lua', 58],
-    [950, 'lua/shared/lock/called.lua', 16],
-    [953, 'lua/shared/lock/called.lua', 16],
-    [956, 'lua/shared/lock/hand-over.lua', 62],
-    [968, 'lua/shared/lock/hand-over.lua', 58],
-    [972, 'lua/shared/lock/called.lua', 16],
-    [975, 'lua/shared/lock/called.lua', 16],
-    [978, 'lua/shared/lock/hand-over.lua', 62],
-    [990, 'lua/shared/lock/serve-shared.lua', 33],
-    [1053, 'lua/lock/acquire-shared.lua', 62],
-    [1073, 'lua/shared/stand.lua', 12],
-    [1082, 'lua/shared/stand.lua', 4],
-    [1089, 'lua/shared/stand.lua', 21],
-    [1093, 'lua/lock/acquire-shared.lua', 82],
+    [1, 'lua/lock/acquire-shared.lua', 11],
+    [15, 'lua/shared/lock/state.lua', 12],
+    [26, 'lua/shared/lock/state.lua', 24],
+    [33, 'lua/lock/acquire-shared.lua', 26],
+    [37, 'lua/shared/clock.lua', 3],
+    [41, 'lua/lock/acquire-shared.lua', 30],
+    [43, 'lua/shared/lock/readers.lua', 7],
+    [51, 'lua/lock/acquire-shared.lua', 32],
+    [52, 'lua/shared/lock/save.lua', 4],
+    [66, 'lua/shared/lock/kept.lua', 7],
+    [73, 'lua/shared/lock/save.lua', 19],
+    [75, 'lua/shared/lock/save.lua', 22],
+    [81, 'lua/lock/acquire-shared.lua', 33],
+    [83, 'lua/shared/lock/readers.lua', 51],
+    [91, 'lua/lock/acquire-shared.lua', 35],
+    [93, 'lua/shared/lock/save.lua', 35],
+    [101, 'lua/lock/acquire-shared.lua', 37],
+    [105, 'lua/shared/lock/readers.lua', 17],
+    [108, 'lua/shared/lock/readers.lua', 21],
+    [114, 'lua/shared/note-late.lua', 3],
+    [120, 'lua/shared/lock/readers.lua', 30],
+    [139, 'lua/lock/acquire-shared.lua', 41],
+    [140, 'lua/shared/lock/state.lua', 37],
+    [141, 'lua/shared/lock/state.lua', 32],
+    [144, 'lua/shared/lock/state.lua', 38],
+    [148, 'lua/lock/acquire-shared.lua', 42],
+    [149, 'lua/lock/acquire-shared.lua', 45],
+    [151, 'lua/shared/tickets.lua', 13],
+    [162, 'lua/shared/stand.lua', 27],
+    [163, 'lua/shared/tickets.lua', 39],
+    [170, 'lua/shared/stand.lua', 28],
+    [178, 'lua/lock/acquire-shared.lua', 47],
+    [180, 'lua/shared/lock/called.lua', 8],
+    [187, 'lua/shared/lock/state.lua', 43],
+    [190, 'lua/lock/acquire-shared.lua', 44],
+    [191, 'lua/lock/acquire-shared.lua', 49],
+    [192, 'lua/shared/lock/hand-over.lua', 54],
+    [195, 'lua/shared/tell.lua', 7],
+    [198, 'lua/shared/tickets.lua', 25],
+    [210, 'lua/shared/tell.lua', 17],
+    [226, 'lua/shared/tell.lua', 36],
+    [239, 'lua/shared/tell.lua', 51],
+    [246, 'lua/shared/send-back.lua', 5],
+    [262, 'lua/shared/send-back.lua', 24],
+    [277, 'lua/shared/tell.lua', 11],
+    [280, 'lua/shared/silent.lua', 12],
+    [294, 'lua/shared/silent.lua', 27],
+    [297, 'lua/shared/silent.lua', 32],
+    [304, 'lua/shared/call-other.lua', 2],
+    [312, 'lua/shared/lock/called.lua', 20],
+    [315, 'lua/shared/line.lua', 6],
+    [319, 'lua/shared/line.lua', 21],
+    [323, 'lua/shared/line.lua', 27],
+    [336, 'lua/shared/line.lua', 43],
+    [345, 'lua/shared/lock/hand-over.lua', 36],
+    [361, 'lua/shared/line.lua', 13],
+    [367, 'lua/shared/next-token.lua', 3],
+    [370, 'lua/shared/line.lua', 56],
+    [377, 'lua/shared/lock/readers.lua', 60],
+    [391, 'lua/shared/lock/serve-shared.lua', 6],
+    [408, 'lua/shared/lock/grant.lua', 2],
+    [411, 'lua/shared/lock/grant.lua', 7],
+    [418, 'lua/shared/lock/hand-over.lua', 4],
+    [447, 'lua/shared/lock/serve-shared.lua', 27],
+    [450, 'lua/shared/lock/serve-shared.lua', 31],
+    [452, 'lua/shared/lock/hand-over.lua', 59],
+    [455, 'lua/shared/lock/called.lua', 16],
+    [458, 'lua/shared/lock/called.lua', 16],
+    [461, 'lua/shared/lock/hand-over.lua', 62],
+    [466, 'lua/shared/lock/hand-over.lua', 68],
+    [472, 'lua/shared/lock/hand-over.lua', 59],
+    [475, 'lua/shared/lock/called.lua', 16],
+    [478, 'lua/shared/lock/called.lua', 16],
+    [481, 'lua/shared/lock/hand-over.lua', 62],
+    [486, 'lua/shared/lock/hand-over.lua', 68],
+    [492, 'lua/shared/lock/serve-shared.lua', 33],
+    [503, 'lua/shared/lock/serve-shared.lua', 45],
+    [554, 'lua/lock/acquire-shared.lua', 50],
+    [556, 'lua/lock/acquire-shared.lua', 53],
+    [558, 'lua/shared/lock/save.lua', 29],
+    [561, 'lua/lock/acquire-shared.lua', 55],
+    [565, 'lua/shared/next-token.lua', 3],
+    [568, 'lua/shared/lock/readers.lua', 60],
+    [582, 'lua/lock/acquire-shared.lua', 59],
+    [585, 'lua/shared/lock/hand-over.lua', 54],
+    [588, 'lua/shared/tell.lua', 7],
+    [591, 'lua/shared/tickets.lua', 25],
+    [603, 'lua/shared/tell.lua', 17],
+    [619, 'lua/shared/tell.lua', 36],
+    [632, 'lua/shared/tell.lua', 51],
+    [639, 'lua/shared/send-back.lua', 5],
+    [655, 'lua/shared/send-back.lua', 24],
+    [670, 'lua/shared/tell.lua', 11],
+    [673, 'lua/shared/silent.lua', 12],
+    [687, 'lua/shared/silent.lua', 27],
+    [690, 'lua/shared/silent.lua', 32],
+    [697, 'lua/shared/call-other.lua', 2],
+    [705, 'lua/shared/lock/called.lua', 20],
+    [708, 'lua/shared/line.lua', 6],
+    [712, 'lua/shared/line.lua', 21],
+    [716, 'lua/shared/line.lua', 27],
+    [729, 'lua/shared/line.lua', 43],
+    [738, 'lua/shared/lock/hand-over.lua', 36],
+    [754, 'lua/shared/line.lua', 13],
+    [760, 'lua/shared/line.lua', 56],
+    [767, 'lua/shared/lock/serve-shared.lua', 6],
+    [784, 'lua/shared/lock/grant.lua', 2],
+    [787, 'lua/shared/lock/grant.lua', 7],
+    [794, 'lua/shared/lock/hand-over.lua', 4],
+    [823, 'lua/shared/lock/serve-shared.lua', 27],
+    [826, 'lua/shared/lock/serve-shared.lua', 31],
+    [828, 'lua/shared/lock/hand-over.lua', 59],
+    [831, 'lua/shared/lock/called.lua', 16],
+    [834, 'lua/shared/lock/called.lua', 16],
+    [837, 'lua/shared/lock/hand-over.lua', 62],
+    [842, 'lua/shared/lock/hand-over.lua', 68],
+    [848, 'lua/shared/lock/hand-over.lua', 59],
+    [851, 'lua/shared/lock/called.lua', 16],
+    [854, 'lua/shared/lock/called.lua', 16],
+    [857, 'lua/shared/lock/hand-over.lua', 62],
+    [862, 'lua/shared/lock/hand-over.lua', 68],
+    [868, 'lua/shared/lock/serve-shared.lua', 33],
+    [879, 'lua/shared/lock/serve-shared.lua', 45],
+    [930, 'lua/lock/acquire-shared.lua', 62],
+    [939, 'lua/lock/acquire-shared.lua', 72],
+    [945, 'lua/lock/acquire-shared.lua', 79],
+    [948, 'lua/shared/stand.lua', 14],
+    [955, 'lua/shared/stand.lua', 5],
+    [961, 'lua/shared/stand.lua', 21],
+    [965, 'lua/lock/acquire-shared.lua', 82],
+    [966, 'lua/lock/acquire-shared.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2896,846 +2641,757 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '88893b6b0bf0fa08c1c7759b6c3bce3bbd9555e1',
+    sha1: 'd3c585abc640bb4e4ee4380eb0afea976430ac4d',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives the lock to one holder, or puts the attempt in line.
-Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
-is free and others wait, the first of them gets it, unless the attempt is \`barging\`. A lock that was handed
-over to one who waited longer than a moment is offered for \`claim_ms\`: it asks again, with \`confirms\`, and has it for its
-lease. \`more\`: the lock is free and others are first; call \`serve\`.
-
-@returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer more:flag
-@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
-local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
-local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
-local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local waits = ARGV[5] == '1'
+local listens = ARGV[6] == '1'
+local barging = ARGV[7] == '1'
+local claim_ms = tonumber(ARGV[8] or 1000)
+local sharded = ARGV[9] == '1'
+local counted = ARGV[10] ~= '0'
+local confirms = ARGV[11] == '1'
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local stored = redis.call('GET', state)
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
--- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
--- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
 local function free_token(stored, id, passes)
-  if not stored then
-    return '0', '0 0'
-  end
-  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
-  if token then
-    return last_id ~= id and token, '0 0'
-  end
-  local last_ticket, called
-  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and passes then
-    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
-  end
-  return nil
+if not stored then
+return '0', '0 0'
+end
+local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+if token then
+return last_id ~= id and token, '0 0'
+end
+local last_ticket, called
+token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+if token and last_id ~= id and passes then
+return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+end
+return nil
 end
 local last_token, line = free_token(stored, id, barging and not waits)
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
+end
+return awaited and '14400000' or '1200000'
 end
 if last_token then
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
-  local token = next_token(last_token, now_us)
-  local expires_at_ms = now_ms + lease_ms
-  local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-  -- Where the clock is behind the token it is remembered until that is over.
-  local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
-  redis.call(
-    'SET',
-    state,
-    '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
-    'PX',
-    kept_ms_after(left_ms, line ~= '0 0')
-  )
-  return { 'granted', token, expires_at_ms, now_ms }
+local token = next_token(last_token, now_us)
+local expires_at_ms = now_ms + lease_ms
+local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
+redis.call(
+'SET',
+state,
+'1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+'PX',
+kept_ms_after(left_ms, line ~= '0 0')
+)
+return { 'granted', token, expires_at_ms, now_ms }
 end
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(stored)
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-  if confirms then
-    lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+if confirms then
+lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
 local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
 end
-    save_freed_lock(state, lock, now_ms)
-  end
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+save_freed_lock(state, lock, now_ms)
+end
+return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
-  return redis.error_reply('INVALID id: this attempt has given the lock back')
+return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 lapse(lock, now_ms)
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
+end
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
 end
 local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
-
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
 local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 if is_free(lock) and lock.last_ticket == 0 then
-  lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- The token of the next holder, as text.
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
-  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-  save_lock(state, lock, now_ms)
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+save_lock(state, lock, now_ms)
+return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
-
 local ticket = {
-  id = id,
-  kind = barging and 'b' or 'x',
-  lease_ms = lease_ms,
-  listens = listens and 1 or 0,
-  units = 1,
-  holder = holder,
+id = id,
+kind = barging and 'b' or 'x',
+lease_ms = lease_ms,
+listens = listens and 1 or 0,
+units = 1,
+holder = holder,
 }
 local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
+return string.format(
+'%s %s %d %d %d %s',
+ticket.id,
+ticket.kind,
+ticket.lease_ms,
+ticket.listens,
+ticket.units,
+ticket.holder
+)
 end
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
 local function keep_place(queue, ticket)
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
 local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
+local listens = ticket.listens
+ticket.listens = 1 - listens
+local text = format_ticket(ticket)
+ticket.listens = listens
+return text
 end
-  local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
-  if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
-  end
-  return text
+local text, before = format_ticket(ticket), other_text(ticket)
+local score = redis.call('ZSCORE', queue, before)
+if score then
+redis.call('ZREM', queue, before)
+redis.call('ZADD', queue, 'NX', score, text)
+end
+return text
 end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  if not barging then
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+local how = { channel = channel, sharded = sharded, counted = counted }
+if not barging then
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
--- Whether one that was told to come has not come, though it had the time.
+local now_ms = math.floor(now_us / 1000)
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
+end
+if lock.mode == 'l' then
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- The token of the next holder, as text.
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- The first ticket, or nil.
+end
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
+return publish_to(ticket, message, how)
+end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    if ticket.text == own then
-      return 'own'
-    end
-    if ticket.kind == 's' then
-      return 'more'
-    elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'told'
-      end
-    else
-      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      if came == 'granted' then
-        return 'granted'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'untold'
-        end
-      end
-    end
-  end
-  return 'more'
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
 end
-    served = serve(lock, queue, own, claim_ms, now_us, how)
-  end
-  if barging or served == 'own' or served == 'nobody' then
-    lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+if ticket.text == own then
+return 'own'
+end
+if ticket.kind == 's' then
+return 'more'
+elseif ticket.kind == 'b' then
+if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'told'
+end
+else
+local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+if came == 'granted' then
+return 'granted'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'untold'
+end
+end
+end
+end
+return 'more'
+end
+served = serve(lock, queue, own, claim_ms, now_us, how)
+end
+if barging or served == 'own' or served == 'nobody' then
+lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- The token of the next holder, as text.
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
-    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-    save_lock(state, lock, now_ms)
-    redis.call('ZREM', queue, own)
+grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+save_lock(state, lock, now_ms)
+redis.call('ZREM', queue, own)
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
+end
+publish_to(ticket, message, how)
+return true
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
-    if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
-      lock.last_ticket = 0
-      save_lock(state, lock, now_ms)
-    end
-    return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-  end
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
+if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+lock.last_ticket = 0
+save_lock(state, lock, now_ms)
+end
+return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
--- Whether the lock is free, or was taken so recently that trying again by itself beats standing in line.
 local function passes_by(lock, now_ms)
-  return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= 20
+return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= 20
 end
 local stands_again = waits and called and not passes_by(lock, now_ms)
 if waits and called and not stands_again then
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
-  lock.called = call_until(now_ms, claim_ms, id)
-  save_lock(state, lock, now_ms)
-  return { 'queued', 0, 2, more, now_ms }
+lock.called = call_until(now_ms, claim_ms, id)
+save_lock(state, lock, now_ms)
+return { 'queued', 0, 2, more, now_ms }
 end
 if waits then
-  if stands_again then
-    lock.called = '0'
--- Its place is kept: it has waited longest.
+if stands_again then
+lock.called = '0'
 local function stand_before_all(queue, text, last_ticket)
-  if last_ticket == 0 then
-    return
-  end
-  local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
-  if first[1] then
-    redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
-  end
+if last_ticket == 0 then
+return
 end
-    stand_before_all(queue, own, lock.last_ticket)
-  end
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
+local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+if first[1] then
+redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
+end
+end
+stand_before_all(queue, own, lock.last_ticket)
+end
 local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, '7200000')
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  local place = redis.call('ZRANK', queue, text)
-  if place == 0 then
--- The first one asks: it is not silent; see shared/silent.
+if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+redis.call('PEXPIRE', queue, '7200000')
+return last_ticket + 1, redis.call('ZCARD', queue) - 1
+end
+local place = redis.call('ZRANK', queue, text)
+if place == 0 then
 local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
-  if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
-  end
+local score = redis.call('ZSCORE', queue, text)
+if string.find(score, '.', 1, true) then
+redis.call('ZADD', queue, 'XX', math.floor(score), text)
 end
-    note_asked(queue, text)
-  end
-  return last_ticket, place
 end
-  local newest, place = stand_in_line(queue, own, lock.last_ticket)
-  if newest ~= lock.last_ticket or served or stands_again then
-    lock.last_ticket = newest
-    save_lock(state, lock, now_ms)
-  end
-  if is_called(lock.called, now_ms) then
-    recheck_ms = math.min(recheck_ms, claim_ms)
-  end
-  if barging then
-    recheck_ms = math.min(recheck_ms, 2000)
-  end
-  -- Whoever is near the front looks when what was offered to another has ended.
-  local looks = place == 0 or barging
-  if confirms and place <= 3 and not looks then
-    looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
-  end
-  return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
+note_asked(queue, text)
+end
+return last_ticket, place
+end
+local newest, place = stand_in_line(queue, own, lock.last_ticket)
+if newest ~= lock.last_ticket or served or stands_again then
+lock.last_ticket = newest
+save_lock(state, lock, now_ms)
+end
+if is_called(lock.called, now_ms) then
+recheck_ms = math.min(recheck_ms, claim_ms)
+end
+if barging then
+recheck_ms = math.min(recheck_ms, 2000)
+end
+local looks = place == 0 or barging
+if confirms and place <= 3 and not looks then
+looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
+end
+return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
 end
 if served then
-  save_lock(state, lock, now_ms)
+save_lock(state, lock, now_ms)
 end
-return { 'held', recheck_ms, more }
-`,
+return { 'held', recheck_ms, more }`,
   },
   parts: ['state', 'queue'],
   lines: [
-    [1, 'lua/lock/acquire.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/lock/acquire.lua', 27],
-    [36, 'lua/shared/lock/called.lua', 16],
-    [39, 'lua/shared/lock/quick.lua', 5],
-    [56, 'lua/lock/acquire.lua', 30],
-    [57, 'lua/shared/lock/kept.lua', 5],
-    [66, 'lua/lock/acquire.lua', 31],
-    [67, 'lua/shared/next-token.lua', 1],
-    [72, 'lua/lock/acquire.lua', 32],
-    [87, 'lua/shared/lock/state.lua', 11],
-    [107, 'lua/lock/acquire.lua', 50],
-    [111, 'lua/shared/lock/state.lua', 32],
-    [114, 'lua/shared/lock/save.lua', 3],
-    [129, 'lua/shared/lock/save.lua', 19],
-    [138, 'lua/lock/acquire.lua', 54],
-    [141, 'lua/shared/lock/save.lua', 33],
-    [151, 'lua/lock/acquire.lua', 57],
-    [158, 'lua/shared/lock/state.lua', 36],
-    [164, 'lua/lock/acquire.lua', 64],
-    [165, 'lua/shared/lock/called.lua', 8],
-    [172, 'lua/lock/acquire.lua', 65],
-    [174, 'lua/shared/lock/state.lua', 43],
-    [177, 'lua/shared/lock/save.lua', 29],
-    [180, 'lua/lock/acquire.lua', 67],
-    [182, 'lua/shared/next-token.lua', 1],
-    [187, 'lua/shared/lock/grant.lua', 6],
-    [195, 'lua/shared/lock/grant.lua', 1],
-    [199, 'lua/lock/acquire.lua', 69],
-    [212, 'lua/shared/tickets.lua', 13],
-    [223, 'lua/shared/stand.lua', 26],
-    [225, 'lua/shared/tickets.lua', 38],
-    [233, 'lua/shared/stand.lua', 28],
-    [241, 'lua/lock/acquire.lua', 82],
-    [246, 'lua/shared/lock/serve.lua', 1],
-    [251, 'lua/shared/lock/hand-over.lua', 53],
-    [255, 'lua/shared/tell.lua', 7],
-    [258, 'lua/shared/tickets.lua', 25],
-    [270, 'lua/shared/tell.lua', 15],
-    [288, 'lua/shared/tell.lua', 34],
-    [303, 'lua/shared/tell.lua', 50],
-    [311, 'lua/shared/send-back.lua', 4],
-    [328, 'lua/shared/send-back.lua', 22],
-    [345, 'lua/shared/lock/serve.lua', 6],
-    [346, 'lua/shared/lock/hand-over.lua', 58],
-    [354, 'lua/shared/note-late.lua', 1],
-    [362, 'lua/shared/lock/hand-over.lua', 66],
-    [370, 'lua/shared/lock/serve.lua', 7],
-    [372, 'lua/shared/next-token.lua', 1],
-    [377, 'lua/shared/lock/grant.lua', 6],
-    [385, 'lua/shared/lock/grant.lua', 1],
-    [389, 'lua/shared/lock/called.lua', 20],
-    [392, 'lua/shared/line.lua', 5],
-    [397, 'lua/shared/tell.lua', 11],
-    [400, 'lua/shared/call-other.lua', 1],
-    [409, 'lua/shared/line.lua', 20],
-    [414, 'lua/shared/line.lua', 26],
-    [428, 'lua/shared/line.lua', 41],
-    [439, 'lua/shared/lock/hand-over.lua', 34],
-    [457, 'lua/shared/line.lua', 11],
-    [465, 'lua/shared/line.lua', 53],
-    [475, 'lua/shared/lock/hand-over.lua', 1],
-    [507, 'lua/shared/silent.lua', 10],
-    [527, 'lua/shared/silent.lua', 31],
-    [535, 'lua/shared/lock/serve.lua', 9],
-    [564, 'lua/lock/acquire.lua', 87],
-    [568, 'lua/shared/next-token.lua', 1],
-    [573, 'lua/shared/lock/grant.lua', 6],
-    [581, 'lua/shared/lock/grant.lua', 1],
-    [585, 'lua/lock/acquire.lua', 91],
-    [588, 'lua/shared/tell.lua', 7],
-    [591, 'lua/shared/tickets.lua', 25],
-    [603, 'lua/shared/tell.lua', 15],
-    [621, 'lua/shared/tell.lua', 34],
-    [636, 'lua/shared/tell.lua', 50],
-    [644, 'lua/shared/tell.lua', 11],
-    [647, 'lua/shared/line.lua', 20],
-    [652, 'lua/shared/line.lua', 26],
-    [666, 'lua/lock/acquire.lua', 94],
-    [675, 'lua/shared/lock/stand-again.lua', 6],
-    [679, 'lua/lock/acquire.lua', 103],
-    [681, 'lua/shared/lock/called.lua', 20],
-    [684, 'lua/lock/acquire.lua', 105],
-    [691, 'lua/shared/lock/stand-again.lua', 11],
-    [701, 'lua/lock/acquire.lua', 112],
-    [703, 'lua/shared/stand.lua', 12],
-    [712, 'lua/shared/stand.lua', 4],
-    [719, 'lua/shared/stand.lua', 21],
-    [723, 'lua/lock/acquire.lua', 114],
+    [1, 'lua/lock/acquire.lua', 13],
+    [14, 'lua/shared/clock.lua', 3],
+    [18, 'lua/lock/acquire.lua', 27],
+    [21, 'lua/shared/lock/called.lua', 16],
+    [24, 'lua/shared/lock/quick.lua', 7],
+    [39, 'lua/lock/acquire.lua', 30],
+    [40, 'lua/shared/lock/kept.lua', 7],
+    [47, 'lua/lock/acquire.lua', 31],
+    [48, 'lua/shared/next-token.lua', 3],
+    [51, 'lua/lock/acquire.lua', 32],
+    [54, 'lua/lock/acquire.lua', 36],
+    [64, 'lua/shared/lock/state.lua', 12],
+    [75, 'lua/shared/lock/state.lua', 24],
+    [82, 'lua/lock/acquire.lua', 50],
+    [86, 'lua/shared/lock/state.lua', 32],
+    [89, 'lua/shared/lock/save.lua', 4],
+    [103, 'lua/shared/lock/save.lua', 19],
+    [105, 'lua/shared/lock/save.lua', 22],
+    [111, 'lua/lock/acquire.lua', 54],
+    [114, 'lua/shared/lock/save.lua', 35],
+    [122, 'lua/lock/acquire.lua', 57],
+    [129, 'lua/shared/lock/state.lua', 37],
+    [134, 'lua/lock/acquire.lua', 64],
+    [135, 'lua/shared/lock/called.lua', 8],
+    [142, 'lua/lock/acquire.lua', 65],
+    [143, 'lua/shared/lock/state.lua', 43],
+    [146, 'lua/shared/lock/save.lua', 29],
+    [149, 'lua/lock/acquire.lua', 67],
+    [151, 'lua/shared/next-token.lua', 3],
+    [154, 'lua/shared/lock/grant.lua', 7],
+    [161, 'lua/shared/lock/grant.lua', 2],
+    [164, 'lua/lock/acquire.lua', 69],
+    [168, 'lua/lock/acquire.lua', 74],
+    [176, 'lua/shared/tickets.lua', 13],
+    [187, 'lua/shared/stand.lua', 27],
+    [188, 'lua/shared/tickets.lua', 39],
+    [195, 'lua/shared/stand.lua', 28],
+    [203, 'lua/lock/acquire.lua', 82],
+    [208, 'lua/shared/lock/serve.lua', 4],
+    [210, 'lua/shared/lock/hand-over.lua', 54],
+    [213, 'lua/shared/tell.lua', 7],
+    [216, 'lua/shared/tickets.lua', 25],
+    [228, 'lua/shared/tell.lua', 17],
+    [244, 'lua/shared/tell.lua', 36],
+    [257, 'lua/shared/tell.lua', 51],
+    [264, 'lua/shared/send-back.lua', 5],
+    [280, 'lua/shared/send-back.lua', 24],
+    [295, 'lua/shared/lock/serve.lua', 6],
+    [296, 'lua/shared/lock/hand-over.lua', 59],
+    [303, 'lua/shared/note-late.lua', 3],
+    [309, 'lua/shared/lock/hand-over.lua', 66],
+    [310, 'lua/shared/lock/hand-over.lua', 68],
+    [316, 'lua/shared/lock/serve.lua', 7],
+    [318, 'lua/shared/next-token.lua', 3],
+    [321, 'lua/shared/lock/grant.lua', 7],
+    [328, 'lua/shared/lock/grant.lua', 2],
+    [331, 'lua/shared/lock/called.lua', 20],
+    [334, 'lua/shared/line.lua', 6],
+    [338, 'lua/shared/tell.lua', 11],
+    [341, 'lua/shared/call-other.lua', 2],
+    [349, 'lua/shared/line.lua', 21],
+    [353, 'lua/shared/line.lua', 27],
+    [366, 'lua/shared/line.lua', 43],
+    [375, 'lua/shared/lock/hand-over.lua', 36],
+    [391, 'lua/shared/line.lua', 13],
+    [397, 'lua/shared/line.lua', 56],
+    [404, 'lua/shared/lock/hand-over.lua', 4],
+    [433, 'lua/shared/silent.lua', 12],
+    [447, 'lua/shared/silent.lua', 27],
+    [450, 'lua/shared/silent.lua', 32],
+    [457, 'lua/shared/lock/serve.lua', 9],
+    [486, 'lua/lock/acquire.lua', 87],
+    [490, 'lua/shared/next-token.lua', 3],
+    [493, 'lua/shared/lock/grant.lua', 7],
+    [500, 'lua/shared/lock/grant.lua', 2],
+    [503, 'lua/lock/acquire.lua', 91],
+    [506, 'lua/shared/tell.lua', 7],
+    [509, 'lua/shared/tickets.lua', 25],
+    [521, 'lua/shared/tell.lua', 17],
+    [537, 'lua/shared/tell.lua', 36],
+    [550, 'lua/shared/tell.lua', 51],
+    [557, 'lua/shared/tell.lua', 11],
+    [560, 'lua/shared/line.lua', 21],
+    [564, 'lua/shared/line.lua', 27],
+    [577, 'lua/lock/acquire.lua', 94],
+    [586, 'lua/shared/lock/stand-again.lua', 7],
+    [589, 'lua/lock/acquire.lua', 103],
+    [591, 'lua/shared/lock/called.lua', 20],
+    [594, 'lua/lock/acquire.lua', 105],
+    [601, 'lua/shared/lock/stand-again.lua', 12],
+    [610, 'lua/lock/acquire.lua', 112],
+    [612, 'lua/shared/stand.lua', 14],
+    [619, 'lua/shared/stand.lua', 5],
+    [625, 'lua/shared/stand.lua', 21],
+    [629, 'lua/lock/acquire.lua', 114],
+    [640, 'lua/lock/acquire.lua', 126],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3801,135 +3457,117 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '25d3eeb42d07640f418e2f54cafcf630276a31da',
+    sha1: 'd832eff73cc335eb893c80367052d858e74237bd',
     reads: false,
     bytes: false,
-    source: `--[[
-Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where
-the clock has stepped back.
-
-@returns cleared  existed:flag
-@cost    O(waiting), of which at most 1,000 are told
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
 local existed = 0
 local keys = { state, queue, readers, reader_ids }
 for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
+existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local ms = behind_ms(newest, now_ms)
-  if ms < 10 then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + 600000
+local ms = behind_ms(newest, now_ms)
+if ms < 10 then
+return nil
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return string.format('%.0f', newest + 1), ms + 600000
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-  if token then
-    redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
-  end
+local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+if token then
+redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
+end
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
+end
+publish_to(ticket, message, how)
+return true
 end
 local how = { channel = channel, sharded = sharded, counted = false }
 for _, text in ipairs(waiting) do
-  local ticket = parse_ticket(text)
-  tell_process(ticket, 'come ' .. ticket.id, how)
+local ticket = parse_ticket(text)
+tell_process(ticket, 'come ' .. ticket.id, how)
 end
-return { 'cleared', existed }
-`,
+return { 'cleared', existed }`,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/clear.lua', 1],
-    [15, 'lua/lock/clear.lua', 16],
-    [24, 'lua/shared/outlive.lua', 9],
-    [26, 'lua/shared/behind.lua', 4],
-    [30, 'lua/shared/outlive.lua', 11],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/lock/clear.lua', 25],
-    [47, 'lua/shared/tickets.lua', 25],
-    [59, 'lua/shared/tell.lua', 7],
-    [62, 'lua/shared/tell.lua', 15],
-    [80, 'lua/shared/tell.lua', 34],
-    [95, 'lua/shared/tell.lua', 50],
-    [103, 'lua/lock/clear.lua', 15],
-    [104, 'lua/lock/clear.lua', 30],
+    [1, 'lua/lock/clear.lua', 8],
+    [7, 'lua/lock/clear.lua', 16],
+    [16, 'lua/shared/outlive.lua', 10],
+    [17, 'lua/shared/behind.lua', 5],
+    [20, 'lua/shared/outlive.lua', 11],
+    [26, 'lua/shared/clock.lua', 3],
+    [30, 'lua/lock/clear.lua', 25],
+    [35, 'lua/shared/tickets.lua', 25],
+    [47, 'lua/shared/tell.lua', 7],
+    [50, 'lua/shared/tell.lua', 17],
+    [66, 'lua/shared/tell.lua', 36],
+    [79, 'lua/shared/tell.lua', 51],
+    [86, 'lua/lock/clear.lua', 15],
+    [87, 'lua/lock/clear.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3976,129 +3614,112 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: '677200857f673b5d0a3a79731d90e6c67143fea5',
+    sha1: '4eeed8f9ab50c9d92ea850d869cfd61a277a1043',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes leases of readers of one lock last longer. A lease that has ended is never revived: its \`expires_at_ms\`
-is 0.
-
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
-@cost    O(leases x log n)
-]]
-local state = KEYS[1] -- string: the lock's state
-local readers = KEYS[2] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[3] -- hash: id -> token, and token -> id and holder
-local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local readers = KEYS[2]
+local reader_ids = KEYS[3]
+local leases, leases_at = ARGV, 1
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any = {}, false
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
+end
+return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 for at = leases_at, #leases, 2 do
-  local expires_at_ms = 0
-  if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
-    expires_at_ms = now_ms + leases[at + 1]
-    redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-    redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
-    any = true
-  end
-  ends[#ends + 1] = expires_at_ms
+local expires_at_ms = 0
+if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
+expires_at_ms = now_ms + leases[at + 1]
+redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
+any = true
+end
+ends[#ends + 1] = expires_at_ms
 end
 if any then
-  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
 local function save_freed_lock(state, lock, now_ms)
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
 end
-  save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-  redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
 end
-return { 'extended', now_ms, ends }
-`,
+save_freed_lock(state, lock, now_ms)
+redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
+end
+return { 'extended', now_ms, ends }`,
   },
   parts: ['state', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/extend-shared.lua', 1],
-    [13, 'lua/shared/lock/state.lua', 11],
-    [33, 'lua/lock/extend-shared.lua', 13],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/lock/extend-shared.lua', 17],
-    [45, 'lua/shared/lock/kept.lua', 5],
-    [54, 'lua/shared/lock/save.lua', 19],
-    [63, 'lua/lock/extend-shared.lua', 19],
-    [75, 'lua/shared/lock/save.lua', 33],
-    [78, 'lua/shared/lock/save.lua', 3],
-    [93, 'lua/shared/lock/save.lua', 36],
-    [100, 'lua/lock/extend-shared.lua', 31],
+    [1, 'lua/lock/extend-shared.lua', 8],
+    [5, 'lua/shared/lock/state.lua', 12],
+    [16, 'lua/shared/lock/state.lua', 24],
+    [23, 'lua/lock/extend-shared.lua', 13],
+    [27, 'lua/shared/clock.lua', 3],
+    [31, 'lua/lock/extend-shared.lua', 17],
+    [33, 'lua/shared/lock/kept.lua', 7],
+    [40, 'lua/shared/lock/save.lua', 19],
+    [42, 'lua/shared/lock/save.lua', 22],
+    [48, 'lua/lock/extend-shared.lua', 19],
+    [60, 'lua/shared/lock/save.lua', 35],
+    [61, 'lua/shared/lock/save.lua', 4],
+    [75, 'lua/shared/lock/save.lua', 36],
+    [82, 'lua/lock/extend-shared.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -4158,146 +3779,126 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '854d18d245ef0e6e483a408a3466bca020ff6398',
+    sha1: 'dbb6324e07bc37b7c393242441a10d347c765acd',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
-\`expires_at_ms\` is 0. Each is judged by itself: those in \`refused\` (places counted from 0) are on locks that cannot be
-read, and why.
-
-@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
-@cost    O(leases)
-]]
-local state, state_at = KEYS, 1 -- repeated string: the state of each lock
-local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+    source: `local state, state_at = KEYS, 1
+local leases, leases_at = ARGV, 1
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local locks, refused = {}, {}
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
 end
--- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
--- one that is of another type, or was written by a newer version, is not to harm the others.
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
+end
 local function try_open(open, layout)
-  local ok, known = pcall(open)
-  if not ok then
-    -- A table where the server is 7.0 or newer.
-    return nil, type(known) == 'table' and known.err or known
-  end
-  if known.layout ~= layout then
-    return nil, 'LAYOUT ' .. known.layout
-  end
-  return known
+local ok, known = pcall(open)
+if not ok then
+return nil, type(known) == 'table' and known.err or known
+end
+if known.layout ~= layout then
+return nil, 'LAYOUT ' .. known.layout
+end
+return known
 end
 for at = state_at, #state, 1 do
-  local open = function()
-    return read_lock(redis.call('GET', state[at]))
-  end
-  local known, why = try_open(open, '1')
-  locks[at] = known or false
-  if not known then
-    refused[#refused + 1] = at - 1
-    refused[#refused + 1] = why
-  end
+local open = function()
+return read_lock(redis.call('GET', state[at]))
+end
+local known, why = try_open(open, '1')
+locks[at] = known or false
+if not known then
+refused[#refused + 1] = at - 1
+refused[#refused + 1] = why
+end
 end
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
+end
+return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
 end
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
 local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
+end
 end
 local ends = {}
 for at = leases_at, #leases, 2 do
-  local place = (at - leases_at) / 2 + 1
-  local lock = locks[place]
-  ends[place] = 0
-  if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
-    lock.expires_at_ms = now_ms + leases[at + 1]
-    ends[place] = lock.expires_at_ms
-    save_freed_lock(state[place], lock, now_ms)
-  end
+local place = (at - leases_at) / 2 + 1
+local lock = locks[place]
+ends[place] = 0
+if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
+lock.expires_at_ms = now_ms + leases[at + 1]
+ends[place] = lock.expires_at_ms
+save_freed_lock(state[place], lock, now_ms)
 end
-return { 'extended', now_ms, ends, refused }
-`,
+end
+return { 'extended', now_ms, ends, refused }`,
   },
   parts: [],
   lines: [
-    [1, 'lua/lock/extend.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/lock/extend.lua', 12],
-    [20, 'lua/shared/lock/state.lua', 11],
-    [40, 'lua/shared/try-open.lua', 1],
-    [53, 'lua/lock/extend.lua', 14],
-    [64, 'lua/shared/lock/state.lua', 32],
-    [67, 'lua/shared/lock/save.lua', 3],
-    [82, 'lua/shared/lock/kept.lua', 5],
-    [91, 'lua/shared/lock/save.lua', 19],
-    [100, 'lua/shared/lock/save.lua', 33],
-    [110, 'lua/lock/extend.lua', 25],
+    [1, 'lua/lock/extend.lua', 9],
+    [3, 'lua/shared/clock.lua', 3],
+    [7, 'lua/lock/extend.lua', 12],
+    [9, 'lua/shared/lock/state.lua', 12],
+    [20, 'lua/shared/lock/state.lua', 24],
+    [27, 'lua/shared/try-open.lua', 3],
+    [30, 'lua/shared/try-open.lua', 7],
+    [37, 'lua/lock/extend.lua', 14],
+    [48, 'lua/shared/lock/state.lua', 32],
+    [51, 'lua/shared/lock/save.lua', 4],
+    [65, 'lua/shared/lock/kept.lua', 7],
+    [72, 'lua/shared/lock/save.lua', 19],
+    [74, 'lua/shared/lock/save.lua', 22],
+    [80, 'lua/shared/lock/save.lua', 35],
+    [88, 'lua/lock/extend.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -4342,50 +3943,40 @@ export type FencedGetAnswer =
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
   script: {
     name: 'lock/fenced-get',
-    sha1: '9ff6fe4d2acf51f895058e50c8c60459fb7fb2c4',
+    sha1: 'fa1f500a966550a5565e275f30df9f889b1647f0',
     reads: true,
     bytes: true,
-    source: `--[[
-Reads a value that was stored under a token.
-
-@returns found   token:integer value:bytes
-@returns absent
-@cost    O(1)
-@reads
-]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
-local codec = ARGV[1] -- text: name of the codec that reads the value
-
+    source: `local fenced = KEYS[1]
+local codec = ARGV[1]
 local function open_fenced(fenced)
-  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
-  local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    value = stored[4],
-    process = process,
-    call = tonumber(call),
-  }
+local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
+local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+value = stored[4],
+process = process,
+call = tonumber(call),
+}
 end
 local stored = open_fenced(fenced)
 if stored.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. stored.layout)
+return redis.error_reply('LAYOUT ' .. stored.layout)
 end
 if not stored.value then
-  return { 'absent' }
+return { 'absent' }
 end
 if stored.codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored.codec)
+return redis.error_reply('CODEC ' .. stored.codec)
 end
-return { 'found', stored.token, stored.value }
-`,
+return { 'found', stored.token, stored.value }`,
   },
   parts: ['fenced'],
   lines: [
-    [1, 'lua/lock/fenced-get.lua', 1],
-    [12, 'lua/shared/lock/fenced.lua', 4],
-    [24, 'lua/lock/fenced-get.lua', 12],
+    [1, 'lua/lock/fenced-get.lua', 9],
+    [3, 'lua/shared/lock/fenced.lua', 4],
+    [15, 'lua/lock/fenced-get.lua', 12],
   ],
   encode(args) {
     return [
@@ -4435,85 +4026,71 @@ export type FencedSetAnswer =
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
   script: {
     name: 'lock/fenced-set',
-    sha1: 'db65185496f553fe3c0014c4667d3d8f97c67ded',
+    sha1: 'ecac3bec5c6268a691621b9fd8f4b87c6b406326',
     reads: false,
     bytes: false,
-    source: `--[[
-Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused.
-The same token may write again. A call that comes when a later one of its process has written under the same token was
-overtaken by it: it changes nothing.
-
-@returns stored
-@returns refused  token:integer
-@cost    O(1)
-]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
-local codec = ARGV[1] -- text: name of the codec that made the value
-local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
-local value = ARGV[3] -- bytes: the value
-local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
-local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
-
+    source: `local fenced = KEYS[1]
+local codec = ARGV[1]
+local token = tonumber(ARGV[2])
+local value = ARGV[3]
+local caller = ARGV[4]
+local call = tonumber(ARGV[5])
 local function open_fenced(fenced)
-  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
-  local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    value = stored[4],
-    process = process,
-    call = tonumber(call),
-  }
+local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
+local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+value = stored[4],
+process = process,
+call = tonumber(call),
+}
 end
 local stored = open_fenced(fenced)
 if stored.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. stored.layout)
+return redis.error_reply('LAYOUT ' .. stored.layout)
 end
 if stored.codec and stored.codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored.codec)
+return redis.error_reply('CODEC ' .. stored.codec)
 end
 if stored.token > token then
-  return { 'refused', stored.token }
+return { 'refused', stored.token }
 end
 local process = string.match(caller, '^[^.]*')
 if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
-  return { 'stored' }
+return { 'stored' }
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call(
-  'HSET',
-  fenced,
-  'layout',
-  '1',
-  'codec',
-  codec,
-  'token',
-  exact(token),
-  'value',
-  value,
-  'by',
-  process .. ' ' .. exact(call)
+'HSET',
+fenced,
+'layout',
+'1',
+'codec',
+codec,
+'token',
+exact(token),
+'value',
+value,
+'by',
+process .. ' ' .. exact(call)
 )
-return { 'stored' }
-`,
+return { 'stored' }`,
   },
   parts: ['fenced'],
   lines: [
-    [1, 'lua/lock/fenced-set.lua', 1],
-    [17, 'lua/shared/lock/fenced.lua', 4],
-    [29, 'lua/lock/fenced-set.lua', 17],
-    [43, 'lua/shared/exact.lua', 1],
-    [53, 'lua/lock/fenced-set.lua', 31],
+    [1, 'lua/lock/fenced-set.lua', 10],
+    [7, 'lua/shared/lock/fenced.lua', 4],
+    [19, 'lua/lock/fenced-set.lua', 17],
+    [33, 'lua/shared/exact.lua', 4],
+    [40, 'lua/lock/fenced-set.lua', 31],
   ],
   encode(args) {
     return [
@@ -4571,109 +4148,96 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: 'a60ee87a47ad440ca4033c273d85cc1e11038d14',
+    sha1: '856d121ca8a7247f31ebbe2c6836bd0570954a3f',
     reads: true,
     bytes: false,
-    source: `--[[
-Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
-
-@returns inspection  mode:text token:integer now_ms:integer leases:[token:integer expires_at_ms:integer holder:text] waiting:integer line:[id:text kind:text holder:text]
-@cost    O(log n + 200)
-@reads
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 lapse(lock, now_ms)
 local leases = {}
 if lock.mode == 'x' then
-  leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
+leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
 elseif lock.mode == 's' then
-  local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
-  for at = 1, #live, 2 do
-    local known = redis.call('HGET', reader_ids, live[at])
-    leases[#leases + 1] = tonumber(live[at])
-    leases[#leases + 1] = tonumber(live[at + 1])
-    leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
-  end
+local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+for at = 1, #live, 2 do
+local known = redis.call('HGET', reader_ids, live[at])
+leases[#leases + 1] = tonumber(live[at])
+leases[#leases + 1] = tonumber(live[at + 1])
+leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
+end
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
 local line = {}
 for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-  local ticket = parse_ticket(text)
-  line[#line + 1] = ticket.id
-  line[#line + 1] = ticket.kind
-  line[#line + 1] = ticket.holder
+local ticket = parse_ticket(text)
+line[#line + 1] = ticket.id
+line[#line + 1] = ticket.kind
+line[#line + 1] = ticket.holder
 end
-return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }
-`,
+return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }`,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/inspect.lua', 1],
-    [13, 'lua/shared/lock/state.lua', 11],
-    [33, 'lua/lock/inspect.lua', 13],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/lock/inspect.lua', 17],
-    [44, 'lua/shared/lock/state.lua', 36],
-    [46, 'lua/shared/lock/state.lua', 32],
-    [49, 'lua/shared/lock/state.lua', 38],
-    [53, 'lua/lock/inspect.lua', 18],
-    [66, 'lua/shared/tickets.lua', 25],
-    [78, 'lua/lock/inspect.lua', 31],
+    [1, 'lua/lock/inspect.lua', 8],
+    [5, 'lua/shared/lock/state.lua', 12],
+    [16, 'lua/shared/lock/state.lua', 24],
+    [23, 'lua/lock/inspect.lua', 13],
+    [27, 'lua/shared/clock.lua', 3],
+    [31, 'lua/lock/inspect.lua', 17],
+    [32, 'lua/shared/lock/state.lua', 37],
+    [33, 'lua/shared/lock/state.lua', 32],
+    [36, 'lua/shared/lock/state.lua', 38],
+    [40, 'lua/lock/inspect.lua', 18],
+    [53, 'lua/shared/tickets.lua', 25],
+    [65, 'lua/lock/inspect.lua', 31],
   ],
   encode() {
     return []
@@ -4723,607 +4287,546 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '688bbf1074eab478ca9af590fc06dea79f4e2fb8',
+    sha1: '62e2524b9f6cf19fed59e6fbf05859ebc37247c3',
     reads: false,
     bytes: false,
-    source: `--[[
-Ends the lease of one reader; the last of them hands the lock to the first in line. \`more\`: the lock is free and
-somebody waits; call \`serve\`.
-
-@returns released  more:flag
-@returns lost
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local token = ARGV[1] -- text: proves the lease
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local token = ARGV[1]
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
 if lock.mode ~= 's' or expires_at_ms <= now_ms then
-  return { 'lost' }
+return { 'lost' }
 end
--- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  -- The attempt may have got another lease since.
-  if redis.call('HGET', reader_ids, 'i' .. id) == token then
-    redis.call('HDEL', reader_ids, 'i' .. id)
-  end
-  redis.call('HDEL', reader_ids, token)
-  return id
+local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+redis.call('ZREM', readers, token)
+if redis.call('HGET', reader_ids, 'i' .. id) == token then
+redis.call('HDEL', reader_ids, 'i' .. id)
+end
+redis.call('HDEL', reader_ids, token)
+return id
 end
 forget_reader(readers, reader_ids, token)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
+end
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
-  local until_ms = lock.mode == 's' and now_ms or '+inf'
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-  for at = 1, #ended, 2 do
-    local id = forget_reader(readers, reader_ids, ended[at])
-    note_late(lock, id, ended[at], ended[at + 1])
-  end
-  if lock.mode ~= 's' then
-    return
-  end
-  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-  lock.expires_at_ms = tonumber(last[2] or 0)
-  if not last[1] then
-    lock.mode = 'l'
-  end
+if lock.mode == 'x' then
+return
+end
+local until_ms = lock.mode == 's' and now_ms or '+inf'
+local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+for at = 1, #ended, 2 do
+local id = forget_reader(readers, reader_ids, ended[at])
+note_late(lock, id, ended[at], ended[at + 1])
+end
+if lock.mode ~= 's' then
+return
+end
+local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
+lock.expires_at_ms = tonumber(last[2] or 0)
+if not last[1] then
+lock.mode = 'l'
+end
 end
 count_readers(lock, readers, reader_ids, now_ms)
 if lock.mode ~= 's' then
-  lock.mode = '-'
+lock.mode = '-'
 end
 local served
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
 if is_free(lock) and lock.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
+local how = { channel = channel, sharded = sharded, counted = counted }
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
+local now_ms = math.floor(now_us / 1000)
+local let = 0
+local asleep
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
 end
--- Whether one that was told to come has not come, though it had the time.
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
+end
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
+end
+end
 end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
+end
+return publish_to(ticket, message, how)
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-  lock.mode = 's'
-  lock.id = ''
-  lock.holder = ''
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-  return expires_at_ms
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = now_ms + lease_ms
+lock.token = string.format('%.0f', next_token(lock.token, now_us))
+lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+lock.mode = 's'
+lock.id = ''
+lock.holder = ''
+redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+redis.call('ZADD', readers, expires_at_ms, lock.token)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+return expires_at_ms
 end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- The token of the next holder, as text.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token = next_token(lock.token, now_us)
+local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+return 'granted'
+end
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-      -- One that was told to come has left the line, and stands before these.
-      return 'served'
-    elseif ticket.text == own and fits then
-      return 'own'
-    elseif not fits then
-      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif let == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'served'
-      end
-    else
-      local reads = ticket.kind == 's'
-      local came
-      if reads then
-        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      else
-        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      end
-      if came == 'granted' then
-        if not reads then
-          return 'served'
-        end
-        let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-      end
-    end
-  end
-  return 'more'
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
 end
-  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
 end
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+return 'served'
+elseif ticket.text == own and fits then
+return 'own'
+elseif not fits then
+local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif let == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+elseif ticket.kind == 'b' then
+if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'served'
+end
+else
+local reads = ticket.kind == 's'
+local came
+if reads then
+came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+else
+came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+end
+if came == 'granted' then
+if not reads then
+return 'served'
+end
+let, asleep = let + 1, process_of(ticket)
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+end
+end
+end
+return 'more'
+end
+served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+end
 local function save_freed_lock(state, lock, now_ms)
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
 end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+return awaited and '14400000' or '1200000'
 end
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
+end
 end
 save_freed_lock(state, lock, now_ms)
-return { 'released', served == 'more' and 1 or 0 }
-`,
+return { 'released', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/release-shared.lua', 1],
-    [19, 'lua/shared/lock/state.lua', 11],
-    [39, 'lua/lock/release-shared.lua', 19],
-    [43, 'lua/shared/clock.lua', 1],
-    [49, 'lua/lock/release-shared.lua', 23],
-    [55, 'lua/shared/lock/readers.lua', 16],
-    [66, 'lua/lock/release-shared.lua', 29],
-    [67, 'lua/shared/note-late.lua', 1],
-    [75, 'lua/shared/lock/readers.lua', 28],
-    [96, 'lua/lock/release-shared.lua', 30],
-    [101, 'lua/shared/lock/state.lua', 43],
-    [104, 'lua/lock/release-shared.lua', 35],
-    [106, 'lua/shared/lock/serve-shared.lua', 24],
-    [114, 'lua/shared/lock/called.lua', 8],
-    [121, 'lua/shared/lock/hand-over.lua', 53],
-    [125, 'lua/shared/tell.lua', 7],
-    [128, 'lua/shared/tickets.lua', 25],
-    [140, 'lua/shared/tell.lua', 15],
-    [158, 'lua/shared/tell.lua', 34],
-    [173, 'lua/shared/tell.lua', 50],
-    [181, 'lua/shared/send-back.lua', 4],
-    [198, 'lua/shared/send-back.lua', 22],
-    [215, 'lua/shared/lock/serve-shared.lua', 32],
-    [216, 'lua/shared/lock/hand-over.lua', 58],
-    [220, 'lua/shared/lock/called.lua', 16],
-    [223, 'lua/shared/lock/hand-over.lua', 62],
-    [235, 'lua/shared/lock/serve-shared.lua', 33],
-    [237, 'lua/shared/tell.lua', 11],
-    [240, 'lua/shared/silent.lua', 10],
-    [260, 'lua/shared/silent.lua', 31],
-    [268, 'lua/shared/call-other.lua', 1],
-    [277, 'lua/shared/lock/called.lua', 20],
-    [280, 'lua/shared/line.lua', 5],
-    [285, 'lua/shared/line.lua', 20],
-    [290, 'lua/shared/line.lua', 26],
-    [304, 'lua/shared/line.lua', 41],
-    [315, 'lua/shared/lock/hand-over.lua', 34],
-    [333, 'lua/shared/line.lua', 11],
-    [341, 'lua/shared/next-token.lua', 1],
-    [346, 'lua/shared/line.lua', 53],
-    [356, 'lua/shared/lock/readers.lua', 60],
-    [370, 'lua/shared/lock/serve-shared.lua', 4],
-    [389, 'lua/shared/lock/grant.lua', 1],
-    [393, 'lua/shared/lock/grant.lua', 6],
-    [401, 'lua/shared/lock/hand-over.lua', 1],
-    [433, 'lua/shared/lock/serve-shared.lua', 35],
-    [494, 'lua/lock/release-shared.lua', 37],
-    [496, 'lua/shared/lock/save.lua', 33],
-    [499, 'lua/shared/lock/save.lua', 3],
-    [514, 'lua/shared/lock/save.lua', 19],
-    [521, 'lua/shared/lock/kept.lua', 5],
-    [530, 'lua/shared/lock/save.lua', 26],
-    [532, 'lua/shared/lock/save.lua', 36],
-    [539, 'lua/lock/release-shared.lua', 39],
+    [1, 'lua/lock/release-shared.lua', 9],
+    [10, 'lua/shared/lock/state.lua', 12],
+    [21, 'lua/shared/lock/state.lua', 24],
+    [28, 'lua/lock/release-shared.lua', 19],
+    [32, 'lua/shared/clock.lua', 3],
+    [36, 'lua/lock/release-shared.lua', 23],
+    [42, 'lua/shared/lock/readers.lua', 17],
+    [45, 'lua/shared/lock/readers.lua', 21],
+    [51, 'lua/lock/release-shared.lua', 29],
+    [52, 'lua/shared/note-late.lua', 3],
+    [58, 'lua/shared/lock/readers.lua', 30],
+    [77, 'lua/lock/release-shared.lua', 30],
+    [82, 'lua/shared/lock/state.lua', 43],
+    [85, 'lua/lock/release-shared.lua', 35],
+    [87, 'lua/shared/lock/serve-shared.lua', 27],
+    [90, 'lua/shared/lock/serve-shared.lua', 31],
+    [91, 'lua/shared/lock/called.lua', 8],
+    [98, 'lua/shared/lock/hand-over.lua', 54],
+    [101, 'lua/shared/tell.lua', 7],
+    [104, 'lua/shared/tickets.lua', 25],
+    [116, 'lua/shared/tell.lua', 17],
+    [132, 'lua/shared/tell.lua', 36],
+    [145, 'lua/shared/tell.lua', 51],
+    [152, 'lua/shared/send-back.lua', 5],
+    [168, 'lua/shared/send-back.lua', 24],
+    [183, 'lua/shared/lock/serve-shared.lua', 32],
+    [184, 'lua/shared/lock/hand-over.lua', 59],
+    [187, 'lua/shared/lock/called.lua', 16],
+    [190, 'lua/shared/lock/hand-over.lua', 62],
+    [195, 'lua/shared/lock/hand-over.lua', 68],
+    [201, 'lua/shared/lock/serve-shared.lua', 33],
+    [203, 'lua/shared/tell.lua', 11],
+    [206, 'lua/shared/silent.lua', 12],
+    [220, 'lua/shared/silent.lua', 27],
+    [223, 'lua/shared/silent.lua', 32],
+    [230, 'lua/shared/call-other.lua', 2],
+    [238, 'lua/shared/lock/called.lua', 20],
+    [241, 'lua/shared/line.lua', 6],
+    [245, 'lua/shared/line.lua', 21],
+    [249, 'lua/shared/line.lua', 27],
+    [262, 'lua/shared/line.lua', 43],
+    [271, 'lua/shared/lock/hand-over.lua', 36],
+    [287, 'lua/shared/line.lua', 13],
+    [293, 'lua/shared/next-token.lua', 3],
+    [296, 'lua/shared/line.lua', 56],
+    [303, 'lua/shared/lock/readers.lua', 60],
+    [317, 'lua/shared/lock/serve-shared.lua', 6],
+    [334, 'lua/shared/lock/grant.lua', 2],
+    [337, 'lua/shared/lock/grant.lua', 7],
+    [344, 'lua/shared/lock/hand-over.lua', 4],
+    [373, 'lua/shared/lock/serve-shared.lua', 35],
+    [382, 'lua/shared/lock/serve-shared.lua', 45],
+    [433, 'lua/lock/release-shared.lua', 37],
+    [435, 'lua/shared/lock/save.lua', 35],
+    [436, 'lua/shared/lock/save.lua', 4],
+    [450, 'lua/shared/lock/save.lua', 19],
+    [452, 'lua/shared/lock/save.lua', 22],
+    [456, 'lua/shared/lock/kept.lua', 7],
+    [463, 'lua/shared/lock/save.lua', 26],
+    [465, 'lua/shared/lock/save.lua', 36],
+    [472, 'lua/lock/release-shared.lua', 39],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5376,523 +4879,461 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '08e4e1d8c2da39f1d8ccd142aa20469a262df01b',
+    sha1: 'a897ce0de5022cb4006a29d79f5972f4da1ba776',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
-that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is free and somebody waits; call
-\`serve\`.
-
-@returns released  more:flag
-@returns lost
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local token = ARGV[1] -- text: proves the lease
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local token = ARGV[1]
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local stored = redis.call('GET', state)
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
 end
--- True when this token is held until then, and nobody need be told when it is given back.
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
+end
 local function is_quickly_given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
-  return known == token
-    and tonumber(expires_at_ms) > now_ms
-    and (last_ticket == '0' or is_called(called, now_ms))
+local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+return known == token
+and tonumber(expires_at_ms) > now_ms
+and (last_ticket == '0' or is_called(called, now_ms))
 end
 if is_quickly_given_back(stored, token, now_ms) then
-  -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SETRANGE', state, '2', '-')
-  if type(saved) == 'number' then
-    return { 'released', 0 }
-  end
+local saved = redis.pcall('SETRANGE', state, '2', '-')
+if type(saved) == 'number' then
+return { 'released', 0 }
 end
-
--- Somebody waits, or the lease is not what it was.
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+end
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(stored)
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 if lock.token ~= token or lock.mode == 's' then
-  return { 'lost' }
+return { 'lost' }
 end
 if lock.mode == '-' then
-  return { 'released', lock.last_ticket > 0 and 1 or 0 }
+return { 'released', lock.last_ticket > 0 and 1 or 0 }
 end
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
 if not is_held(lock, now_ms) then
-  return { 'lost' }
+return { 'lost' }
 end
 lock.mode = '-'
 lock.expires_at_ms = 0
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
+end
+return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
 end
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
 local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
+end
 end
 if lock.last_ticket == 0 then
-  save_freed_lock(state, lock, now_ms)
-  return { 'released', 0 }
+save_freed_lock(state, lock, now_ms)
+return { 'released', 0 }
 end
-
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
--- Whether one that was told to come has not come, though it had the time.
+local now_ms = math.floor(now_us / 1000)
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
+end
+if lock.mode == 'l' then
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- The first ticket, or nil.
+end
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next holder, as text.
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- Makes the attempt the only holder.
+return publish_to(ticket, message, how)
+end
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    if ticket.text == own then
-      return 'own'
-    end
-    if ticket.kind == 's' then
-      return 'more'
-    elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'told'
-      end
-    else
-      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      if came == 'granted' then
-        return 'granted'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'untold'
-        end
-      end
-    end
-  end
-  return 'more'
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+if ticket.text == own then
+return 'own'
+end
+if ticket.kind == 's' then
+return 'more'
+elseif ticket.kind == 'b' then
+if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'told'
+end
+else
+local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+if came == 'granted' then
+return 'granted'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'untold'
+end
+end
+end
+end
+return 'more'
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve(lock, queue, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
-return { 'released', served == 'more' and 1 or 0 }
-`,
+return { 'released', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue'],
   lines: [
-    [1, 'lua/lock/release.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/lock/release.lua', 21],
-    [27, 'lua/shared/lock/called.lua', 8],
-    [34, 'lua/shared/lock/quick.lua', 23],
-    [41, 'lua/lock/release.lua', 24],
-    [51, 'lua/shared/lock/state.lua', 11],
-    [71, 'lua/lock/release.lua', 34],
-    [81, 'lua/shared/lock/state.lua', 32],
-    [84, 'lua/lock/release.lua', 44],
-    [89, 'lua/shared/lock/save.lua', 3],
-    [104, 'lua/shared/lock/kept.lua', 5],
-    [113, 'lua/shared/lock/save.lua', 19],
-    [122, 'lua/shared/lock/save.lua', 33],
-    [132, 'lua/lock/release.lua', 49],
-    [137, 'lua/shared/lock/serve.lua', 1],
-    [142, 'lua/shared/lock/hand-over.lua', 53],
-    [146, 'lua/shared/tell.lua', 7],
-    [149, 'lua/shared/tickets.lua', 25],
-    [161, 'lua/shared/tell.lua', 15],
-    [179, 'lua/shared/tell.lua', 34],
-    [194, 'lua/shared/tell.lua', 50],
-    [202, 'lua/shared/send-back.lua', 4],
-    [219, 'lua/shared/send-back.lua', 22],
-    [236, 'lua/shared/lock/serve.lua', 6],
-    [237, 'lua/shared/lock/hand-over.lua', 58],
-    [241, 'lua/shared/lock/called.lua', 16],
-    [244, 'lua/shared/lock/hand-over.lua', 62],
-    [248, 'lua/shared/note-late.lua', 1],
-    [256, 'lua/shared/lock/hand-over.lua', 66],
-    [264, 'lua/shared/lock/serve.lua', 7],
-    [266, 'lua/shared/lock/called.lua', 20],
-    [269, 'lua/shared/line.lua', 5],
-    [274, 'lua/shared/tell.lua', 11],
-    [277, 'lua/shared/call-other.lua', 1],
-    [286, 'lua/shared/line.lua', 20],
-    [291, 'lua/shared/line.lua', 26],
-    [305, 'lua/shared/line.lua', 41],
-    [316, 'lua/shared/lock/hand-over.lua', 34],
-    [334, 'lua/shared/line.lua', 11],
-    [342, 'lua/shared/next-token.lua', 1],
-    [347, 'lua/shared/lock/grant.lua', 1],
-    [351, 'lua/shared/line.lua', 53],
-    [361, 'lua/shared/lock/grant.lua', 6],
-    [369, 'lua/shared/lock/hand-over.lua', 1],
-    [401, 'lua/shared/silent.lua', 10],
-    [421, 'lua/shared/silent.lua', 31],
-    [429, 'lua/shared/lock/serve.lua', 9],
-    [458, 'lua/lock/release.lua', 54],
+    [1, 'lua/lock/release.lua', 10],
+    [8, 'lua/shared/clock.lua', 3],
+    [12, 'lua/lock/release.lua', 21],
+    [15, 'lua/shared/lock/called.lua', 8],
+    [22, 'lua/shared/lock/quick.lua', 24],
+    [28, 'lua/lock/release.lua', 24],
+    [29, 'lua/lock/release.lua', 26],
+    [34, 'lua/shared/lock/state.lua', 12],
+    [45, 'lua/shared/lock/state.lua', 24],
+    [52, 'lua/lock/release.lua', 34],
+    [62, 'lua/shared/lock/state.lua', 32],
+    [65, 'lua/lock/release.lua', 44],
+    [70, 'lua/shared/lock/save.lua', 4],
+    [84, 'lua/shared/lock/kept.lua', 7],
+    [91, 'lua/shared/lock/save.lua', 19],
+    [93, 'lua/shared/lock/save.lua', 22],
+    [99, 'lua/shared/lock/save.lua', 35],
+    [107, 'lua/lock/release.lua', 49],
+    [111, 'lua/shared/lock/serve.lua', 4],
+    [113, 'lua/shared/lock/hand-over.lua', 54],
+    [116, 'lua/shared/tell.lua', 7],
+    [119, 'lua/shared/tickets.lua', 25],
+    [131, 'lua/shared/tell.lua', 17],
+    [147, 'lua/shared/tell.lua', 36],
+    [160, 'lua/shared/tell.lua', 51],
+    [167, 'lua/shared/send-back.lua', 5],
+    [183, 'lua/shared/send-back.lua', 24],
+    [198, 'lua/shared/lock/serve.lua', 6],
+    [199, 'lua/shared/lock/hand-over.lua', 59],
+    [202, 'lua/shared/lock/called.lua', 16],
+    [205, 'lua/shared/lock/hand-over.lua', 62],
+    [209, 'lua/shared/note-late.lua', 3],
+    [215, 'lua/shared/lock/hand-over.lua', 66],
+    [216, 'lua/shared/lock/hand-over.lua', 68],
+    [222, 'lua/shared/lock/serve.lua', 7],
+    [224, 'lua/shared/lock/called.lua', 20],
+    [227, 'lua/shared/line.lua', 6],
+    [231, 'lua/shared/tell.lua', 11],
+    [234, 'lua/shared/call-other.lua', 2],
+    [242, 'lua/shared/line.lua', 21],
+    [246, 'lua/shared/line.lua', 27],
+    [259, 'lua/shared/line.lua', 43],
+    [268, 'lua/shared/lock/hand-over.lua', 36],
+    [284, 'lua/shared/line.lua', 13],
+    [290, 'lua/shared/next-token.lua', 3],
+    [293, 'lua/shared/lock/grant.lua', 2],
+    [296, 'lua/shared/line.lua', 56],
+    [303, 'lua/shared/lock/grant.lua', 7],
+    [310, 'lua/shared/lock/hand-over.lua', 4],
+    [339, 'lua/shared/silent.lua', 12],
+    [353, 'lua/shared/silent.lua', 27],
+    [356, 'lua/shared/silent.lua', 32],
+    [363, 'lua/shared/lock/serve.lua', 9],
+    [392, 'lua/lock/release.lua', 54],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5942,609 +5383,549 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '5897236948aae8381517ca5e1abfe299adee2166',
+    sha1: '3347c4c60341324f354cde02011bf1463c58a785',
     reads: false,
     bytes: false,
-    source: `--[[
-Hands a lock that is free, or shared, to those who are first in line and alive.
-
-@returns served  more:flag
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
-]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local channel = ARGV[1]
+local claim_ms = tonumber(ARGV[2] or 1000)
+local sharded = ARGV[3] == '1'
+local counted = ARGV[4] ~= '0'
 local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
+end
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
-  local until_ms = lock.mode == 's' and now_ms or '+inf'
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
--- Answers the id of its attempt.
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  -- The attempt may have got another lease since.
-  if redis.call('HGET', reader_ids, 'i' .. id) == token then
-    redis.call('HDEL', reader_ids, 'i' .. id)
-  end
-  redis.call('HDEL', reader_ids, token)
-  return id
+if lock.mode == 'x' then
+return
 end
-  for at = 1, #ended, 2 do
-    local id = forget_reader(readers, reader_ids, ended[at])
-    note_late(lock, id, ended[at], ended[at + 1])
-  end
-  if lock.mode ~= 's' then
-    return
-  end
-  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-  lock.expires_at_ms = tonumber(last[2] or 0)
-  if not last[1] then
-    lock.mode = 'l'
-  end
+local until_ms = lock.mode == 's' and now_ms or '+inf'
+local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+local function forget_reader(readers, reader_ids, token)
+local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+redis.call('ZREM', readers, token)
+if redis.call('HGET', reader_ids, 'i' .. id) == token then
+redis.call('HDEL', reader_ids, 'i' .. id)
+end
+redis.call('HDEL', reader_ids, token)
+return id
+end
+for at = 1, #ended, 2 do
+local id = forget_reader(readers, reader_ids, ended[at])
+note_late(lock, id, ended[at], ended[at + 1])
+end
+if lock.mode ~= 's' then
+return
+end
+local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
+lock.expires_at_ms = tonumber(last[2] or 0)
+if not last[1] then
+lock.mode = 'l'
+end
 end
 count_readers(lock, readers, reader_ids, now_ms)
--- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
 local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
 end
 lapse(lock, now_ms)
 if lock.mode == 'x' or lock.last_ticket == 0 then
-  return { 'served', 0 }
+return { 'served', 0 }
 end
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
+local now_ms = math.floor(now_us / 1000)
+local let = 0
+local asleep
 local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+if called == '0' then
+return false
 end
--- Whether one that was told to come has not come, though it had the time.
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
+end
 local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
 local function called_id(called)
-  return string.match(called, '/(.*)$')
+return string.match(called, '/(.*)$')
 end
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
 end
-    send_back_late(lock, queue, own, now_ms, how)
-  end
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+send_back_late(lock, queue, own, now_ms, how)
+end
 local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+return lock.mode == '-' or lock.mode == 'l'
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
+end
+end
 end
 local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+return now_ms + claim_ms .. '/' .. id
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, 500 do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
+for _ = 1, 500 do
+local ticket = first_ticket(queue)
+if not ticket then
+return false
 end
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
+if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
+end
+redis.call('ZREM', queue, ticket.text)
+end
+return true
+end
 local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+if not ticket then
+return false
+elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return true
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+redis.call('ZREM', queue, ticket.text)
+return call_first(queue, recheck_ms, how)
+end
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
+end
+return publish_to(ticket, message, how)
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-  lock.mode = 's'
-  lock.id = ''
-  lock.holder = ''
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-  return expires_at_ms
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = now_ms + lease_ms
+lock.token = string.format('%.0f', next_token(lock.token, now_us))
+lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+lock.mode = 's'
+lock.id = ''
+lock.holder = ''
+redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+redis.call('ZADD', readers, expires_at_ms, lock.token)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+return expires_at_ms
 end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
--- The token of the next holder, as text.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token = next_token(lock.token, now_us)
+local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+return 'granted'
+end
 local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+return string.format('%.0f', next_token(lock.token, now_us))
 end
--- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
 end
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
-  end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
-    lock.last_ticket = 0
-  end
-  return 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
 end
-  for _ = 1, 500 do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
-      lock.last_ticket = 0
-      return 'nobody'
-    end
-    local ticket = parse_ticket(pair[1])
-    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-      -- One that was told to come has left the line, and stands before these.
-      return 'served'
-    elseif ticket.text == own and fits then
-      return 'own'
-    elseif not fits then
-      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif let == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-        return 'served'
-      end
-    else
-      local reads = ticket.kind == 's'
-      local came
-      if reads then
-        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      else
-        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-      end
-      if came == 'granted' then
-        if not reads then
-          return 'served'
-        end
-        let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-      end
-    end
-  end
-  return 'more'
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+return 'served'
+elseif ticket.text == own and fits then
+return 'own'
+elseif not fits then
+local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif let == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+elseif ticket.kind == 'b' then
+if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'served'
+end
+else
+local reads = ticket.kind == 's'
+local came
+if reads then
+came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+else
+came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+end
+if came == 'granted' then
+if not reads then
+return 'served'
+end
+let, asleep = let + 1, process_of(ticket)
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+end
+end
+end
+return 'more'
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return '1'
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
 end
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+local kept_ms = awaited and 7200000 or 600000
+if left_ms > kept_ms then
+return left_ms + kept_ms
 end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+return awaited and '14400000' or '1200000'
 end
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+if saved.err then
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('SET', state, text, 'PX', kept_ms)
+end
 end
 save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and 1 or 0 }
-`,
+return { 'served', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
-    [1, 'lua/lock/serve.lua', 1],
-    [16, 'lua/shared/lock/state.lua', 11],
-    [36, 'lua/lock/serve.lua', 16],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/lock/serve.lua', 20],
-    [48, 'lua/shared/note-late.lua', 1],
-    [56, 'lua/shared/lock/readers.lua', 28],
-    [64, 'lua/shared/lock/readers.lua', 16],
-    [75, 'lua/shared/lock/readers.lua', 36],
-    [88, 'lua/lock/serve.lua', 22],
-    [89, 'lua/shared/lock/state.lua', 36],
-    [91, 'lua/shared/lock/state.lua', 32],
-    [94, 'lua/shared/lock/state.lua', 38],
-    [98, 'lua/lock/serve.lua', 23],
-    [102, 'lua/shared/lock/serve-shared.lua', 24],
-    [110, 'lua/shared/lock/called.lua', 8],
-    [117, 'lua/shared/lock/hand-over.lua', 53],
-    [121, 'lua/shared/tell.lua', 7],
-    [124, 'lua/shared/tickets.lua', 25],
-    [136, 'lua/shared/tell.lua', 15],
-    [154, 'lua/shared/tell.lua', 34],
-    [169, 'lua/shared/tell.lua', 50],
-    [177, 'lua/shared/send-back.lua', 4],
-    [194, 'lua/shared/send-back.lua', 22],
-    [211, 'lua/shared/lock/serve-shared.lua', 32],
-    [212, 'lua/shared/lock/hand-over.lua', 58],
-    [216, 'lua/shared/lock/called.lua', 16],
-    [219, 'lua/shared/lock/hand-over.lua', 62],
-    [231, 'lua/shared/lock/serve-shared.lua', 33],
-    [233, 'lua/shared/lock/state.lua', 43],
-    [236, 'lua/shared/tell.lua', 11],
-    [239, 'lua/shared/silent.lua', 10],
-    [259, 'lua/shared/silent.lua', 31],
-    [267, 'lua/shared/call-other.lua', 1],
-    [276, 'lua/shared/lock/called.lua', 20],
-    [279, 'lua/shared/line.lua', 5],
-    [284, 'lua/shared/line.lua', 20],
-    [289, 'lua/shared/line.lua', 26],
-    [303, 'lua/shared/line.lua', 41],
-    [314, 'lua/shared/lock/hand-over.lua', 34],
-    [332, 'lua/shared/line.lua', 11],
-    [340, 'lua/shared/next-token.lua', 1],
-    [345, 'lua/shared/line.lua', 53],
-    [355, 'lua/shared/lock/readers.lua', 60],
-    [369, 'lua/shared/lock/serve-shared.lua', 4],
-    [388, 'lua/shared/lock/grant.lua', 1],
-    [392, 'lua/shared/lock/grant.lua', 6],
-    [400, 'lua/shared/lock/hand-over.lua', 1],
-    [432, 'lua/shared/lock/serve-shared.lua', 35],
-    [493, 'lua/lock/serve.lua', 27],
-    [495, 'lua/shared/lock/save.lua', 33],
-    [498, 'lua/shared/lock/save.lua', 3],
-    [513, 'lua/shared/lock/save.lua', 19],
-    [520, 'lua/shared/lock/kept.lua', 5],
-    [529, 'lua/shared/lock/save.lua', 26],
-    [531, 'lua/shared/lock/save.lua', 36],
-    [538, 'lua/lock/serve.lua', 29],
+    [1, 'lua/lock/serve.lua', 7],
+    [9, 'lua/shared/lock/state.lua', 12],
+    [20, 'lua/shared/lock/state.lua', 24],
+    [27, 'lua/lock/serve.lua', 16],
+    [31, 'lua/shared/clock.lua', 3],
+    [35, 'lua/lock/serve.lua', 20],
+    [37, 'lua/shared/note-late.lua', 3],
+    [43, 'lua/shared/lock/readers.lua', 30],
+    [49, 'lua/shared/lock/readers.lua', 17],
+    [52, 'lua/shared/lock/readers.lua', 21],
+    [58, 'lua/shared/lock/readers.lua', 36],
+    [71, 'lua/lock/serve.lua', 22],
+    [72, 'lua/shared/lock/state.lua', 37],
+    [73, 'lua/shared/lock/state.lua', 32],
+    [76, 'lua/shared/lock/state.lua', 38],
+    [80, 'lua/lock/serve.lua', 23],
+    [84, 'lua/shared/lock/serve-shared.lua', 27],
+    [87, 'lua/shared/lock/serve-shared.lua', 31],
+    [88, 'lua/shared/lock/called.lua', 8],
+    [95, 'lua/shared/lock/hand-over.lua', 54],
+    [98, 'lua/shared/tell.lua', 7],
+    [101, 'lua/shared/tickets.lua', 25],
+    [113, 'lua/shared/tell.lua', 17],
+    [129, 'lua/shared/tell.lua', 36],
+    [142, 'lua/shared/tell.lua', 51],
+    [149, 'lua/shared/send-back.lua', 5],
+    [165, 'lua/shared/send-back.lua', 24],
+    [180, 'lua/shared/lock/serve-shared.lua', 32],
+    [181, 'lua/shared/lock/hand-over.lua', 59],
+    [184, 'lua/shared/lock/called.lua', 16],
+    [187, 'lua/shared/lock/hand-over.lua', 62],
+    [192, 'lua/shared/lock/hand-over.lua', 68],
+    [198, 'lua/shared/lock/serve-shared.lua', 33],
+    [200, 'lua/shared/lock/state.lua', 43],
+    [203, 'lua/shared/tell.lua', 11],
+    [206, 'lua/shared/silent.lua', 12],
+    [220, 'lua/shared/silent.lua', 27],
+    [223, 'lua/shared/silent.lua', 32],
+    [230, 'lua/shared/call-other.lua', 2],
+    [238, 'lua/shared/lock/called.lua', 20],
+    [241, 'lua/shared/line.lua', 6],
+    [245, 'lua/shared/line.lua', 21],
+    [249, 'lua/shared/line.lua', 27],
+    [262, 'lua/shared/line.lua', 43],
+    [271, 'lua/shared/lock/hand-over.lua', 36],
+    [287, 'lua/shared/line.lua', 13],
+    [293, 'lua/shared/next-token.lua', 3],
+    [296, 'lua/shared/line.lua', 56],
+    [303, 'lua/shared/lock/readers.lua', 60],
+    [317, 'lua/shared/lock/serve-shared.lua', 6],
+    [334, 'lua/shared/lock/grant.lua', 2],
+    [337, 'lua/shared/lock/grant.lua', 7],
+    [344, 'lua/shared/lock/hand-over.lua', 4],
+    [373, 'lua/shared/lock/serve-shared.lua', 35],
+    [382, 'lua/shared/lock/serve-shared.lua', 45],
+    [433, 'lua/lock/serve.lua', 27],
+    [435, 'lua/shared/lock/save.lua', 35],
+    [436, 'lua/shared/lock/save.lua', 4],
+    [450, 'lua/shared/lock/save.lua', 19],
+    [452, 'lua/shared/lock/save.lua', 22],
+    [456, 'lua/shared/lock/kept.lua', 7],
+    [463, 'lua/shared/lock/save.lua', 26],
+    [465, 'lua/shared/lock/save.lua', 36],
+    [472, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

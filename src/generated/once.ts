@@ -29,111 +29,93 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'once/abandon',
-    sha1: '816bf4e0e5d234c2e68921924e115d884c6c3408',
+    sha1: 'a34c363051ff48e5441a3a9aa046b9fc55f040c3',
     reads: false,
     bytes: false,
-    source: `--[[
-Frees a key from an attempt that nobody has: the answer to its \`begin\` never came, or a late copy of that call began it anew. What
-else is known of the key stays as it is, and so does the attempt under \`token\`, which its owner has. Repeating the call changes nothing.
-
-@returns abandoned
-@cost    O(1)
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-local id = ARGV[1] -- text: the caller's own id of the attempt
-local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0: none
-local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
-local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
-
+    source: `local state = KEYS[1]
+local id = ARGV[1]
+local token = tonumber(ARGV[2])
+local channel = ARGV[3]
+local sharded = ARGV[4] == '1'
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
 local known = open_state(state)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
 local function is_open(known)
-  return not known.result and known.lease_ends_ms > 0
+return not known.result and known.lease_ends_ms > 0
 end
 if known.attempt == id and known.token ~= token and is_open(known) then
--- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
 local function free_key(state, token, now_ms)
-  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
 local function keep_until(state, token, kept_until_ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
-  keep_until(state, token, now_ms, now_ms)
+keep_until(state, token, now_ms, now_ms)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  free_key(state, known.token, math.floor(clock_us() / 1000))
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+free_key(state, known.token, math.floor(clock_us() / 1000))
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
 end
-  wake(channel, sharded, 'released')
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
 end
-return { 'abandoned' }
-`,
+end
+wake(channel, sharded, 'released')
+end
+return { 'abandoned' }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/abandon.lua', 1],
-    [14, 'lua/shared/once/state.lua', 12],
-    [40, 'lua/once/abandon.lua', 14],
-    [44, 'lua/shared/once/state.lua', 44],
-    [48, 'lua/once/abandon.lua', 18],
-    [49, 'lua/shared/once/free.lua', 1],
-    [52, 'lua/shared/once/keep.lua', 4],
-    [54, 'lua/shared/behind.lua', 4],
-    [58, 'lua/shared/once/keep.lua', 6],
-    [60, 'lua/shared/once/free.lua', 4],
-    [62, 'lua/shared/clock.lua', 1],
-    [68, 'lua/once/abandon.lua', 19],
-    [69, 'lua/shared/wake.lua', 1],
-    [82, 'lua/once/abandon.lua', 20],
+    [1, 'lua/once/abandon.lua', 8],
+    [6, 'lua/shared/once/state.lua', 12],
+    [32, 'lua/once/abandon.lua', 14],
+    [36, 'lua/shared/once/state.lua', 45],
+    [39, 'lua/once/abandon.lua', 18],
+    [40, 'lua/shared/once/free.lua', 2],
+    [42, 'lua/shared/once/keep.lua', 5],
+    [43, 'lua/shared/behind.lua', 5],
+    [46, 'lua/shared/once/keep.lua', 6],
+    [48, 'lua/shared/once/free.lua', 4],
+    [50, 'lua/shared/clock.lua', 3],
+    [54, 'lua/once/abandon.lua', 19],
+    [55, 'lua/shared/wake.lua', 4],
+    [65, 'lua/once/abandon.lua', 20],
   ],
   encode(args) {
     return withoutDefaults([
@@ -184,170 +166,144 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: '1f5672e86bec9b807544b507a331fedf5ed8be50',
+    sha1: 'e30bb2c517721f97f2a1e13e032074632aa41d7c',
     reads: false,
     bytes: true,
-    source: `--[[
-Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the
-key came with another request. An attempt whose lease has lapsed is taken over, with a greater token.
-Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once
-that attempt has been released, its id is of no more use.
-
-@returns started   token:integer expires_at_ms:integer now_ms:integer
-@returns replayed  token:integer result:bytes
-@returns unkept    token:integer
-@returns conflict
-@returns running   retry_after_ms:integer
-@returns lost      token:integer
-@cost    O(1)
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-local codec = ARGV[1] -- text: name of the codec that makes the results
-local id = ARGV[2] -- text: the caller's own id of the attempt
-local fingerprint = ARGV[3] -- text: of the request; empty: it has none
-local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
-local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
-
+    source: `local state = KEYS[1]
+local codec = ARGV[1]
+local id = ARGV[2]
+local fingerprint = ARGV[3]
+local lease_ms = tonumber(ARGV[4])
+local keep_result_ms = tonumber(ARGV[5])
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
 local known = open_state(state)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 if counts(known, now_ms) then
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
-  if known.fingerprint ~= fingerprint then
-    return { 'conflict' }
-  end
-  if known.result and not known.kept then
-    return { 'unkept', known.token }
-  end
-  if known.result then
-    return { 'replayed', known.token, known.result }
-  end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if known.fingerprint ~= fingerprint then
+return { 'conflict' }
+end
+if known.result and not known.kept then
+return { 'unkept', known.token }
+end
+if known.result then
+return { 'replayed', known.token, known.result }
+end
 local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
+return not known.result and known.lease_ends_ms > now_ms
 end
-  if is_running(known, now_ms) then
-    if known.attempt == id then
-      return { 'started', known.token, known.lease_ends_ms, now_ms }
-    end
-    return { 'running', known.lease_ends_ms - now_ms }
-  end
+if is_running(known, now_ms) then
+if known.attempt == id then
+return { 'started', known.token, known.lease_ends_ms, now_ms }
+end
+return { 'running', known.lease_ends_ms - now_ms }
+end
 elseif known.attempt == id and known.lease_ends_ms == 0 then
-  -- Bytes that arrive late, of a call that has settled: they must not block the key.
-  return { 'lost', known.token }
+return { 'lost', known.token }
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_result_ms
 if known.result then
-  -- It goes before it would count again, and not where a server out of memory begins nothing.
-  redis.call('HSET', state, 'layout', '1')
-  redis.call('HDEL', state, 'result', 'unkept')
+redis.call('HSET', state, 'layout', '1')
+redis.call('HDEL', state, 'result', 'unkept')
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call(
-  'HSET',
-  state,
-  'layout',
-  '1',
-  'codec',
-  codec,
-  'token',
-  exact(token),
-  'attempt',
-  id,
-  'fingerprint',
-  fingerprint,
-  'lease_ends_ms',
-  exact(lease_ends_ms),
-  'kept_until_ms',
-  exact(kept_until_ms)
+'HSET',
+state,
+'layout',
+'1',
+'codec',
+codec,
+'token',
+exact(token),
+'attempt',
+id,
+'fingerprint',
+fingerprint,
+'lease_ends_ms',
+exact(lease_ends_ms),
+'kept_until_ms',
+exact(kept_until_ms)
 )
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
 local function keep_until(state, token, kept_until_ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
 keep_until(state, token, kept_until_ms, now_ms)
-return { 'started', token, lease_ends_ms, now_ms }
-`,
+return { 'started', token, lease_ends_ms, now_ms }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/begin.lua', 1],
-    [22, 'lua/shared/once/state.lua', 12],
-    [48, 'lua/once/begin.lua', 22],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/once/begin.lua', 26],
-    [60, 'lua/shared/once/state.lua', 39],
-    [64, 'lua/once/begin.lua', 28],
-    [77, 'lua/shared/once/state.lua', 49],
-    [80, 'lua/once/begin.lua', 41],
-    [90, 'lua/shared/next-token.lua', 1],
-    [95, 'lua/once/begin.lua', 51],
-    [103, 'lua/shared/exact.lua', 1],
-    [113, 'lua/once/begin.lua', 59],
-    [131, 'lua/shared/once/keep.lua', 4],
-    [133, 'lua/shared/behind.lua', 4],
-    [137, 'lua/shared/once/keep.lua', 6],
-    [139, 'lua/once/begin.lua', 77],
+    [1, 'lua/once/begin.lua', 15],
+    [7, 'lua/shared/once/state.lua', 12],
+    [33, 'lua/once/begin.lua', 22],
+    [37, 'lua/shared/clock.lua', 3],
+    [41, 'lua/once/begin.lua', 26],
+    [43, 'lua/shared/once/state.lua', 40],
+    [46, 'lua/once/begin.lua', 28],
+    [59, 'lua/shared/once/state.lua', 49],
+    [62, 'lua/once/begin.lua', 41],
+    [69, 'lua/once/begin.lua', 49],
+    [71, 'lua/shared/next-token.lua', 3],
+    [74, 'lua/once/begin.lua', 51],
+    [78, 'lua/once/begin.lua', 56],
+    [81, 'lua/shared/exact.lua', 4],
+    [88, 'lua/once/begin.lua', 59],
+    [106, 'lua/shared/once/keep.lua', 5],
+    [107, 'lua/shared/behind.lua', 5],
+    [110, 'lua/shared/once/keep.lua', 6],
+    [112, 'lua/once/begin.lua', 77],
   ],
   encode(args) {
     return [
@@ -416,82 +372,67 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'once/clear',
-    sha1: 'a456946b496dbea9f462622585a13b6b5208f332',
+    sha1: '82ba2f51108b523d6c45debce3799884fd31ebe5',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has
-stepped back.
-
-@returns cleared  existed:flag
-@cost    O(1)
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
-local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
-
+    source: `local state = KEYS[1]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local known = redis.pcall('HMGET', state, 'layout', 'token')
 local existed, token, kept_ms = 1, nil, 0
 if known[1] == '1' then
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local ms = behind_ms(newest, now_ms)
-  if ms < 10 then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + 600000
+local ms = behind_ms(newest, now_ms)
+if ms < 10 then
+return nil
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return string.format('%.0f', newest + 1), ms + 600000
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
 end
 if token then
-  -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
-  for _, field in ipairs(redis.call('HKEYS', state)) do
-    if field ~= 'layout' and field ~= 'token' then
-      redis.call('HDEL', state, field)
-    end
-  end
-  redis.call('PEXPIRE', state, kept_ms)
-  redis.call('HSET', state, 'token', token)
-else
-  existed = redis.call('UNLINK', state)
+for _, field in ipairs(redis.call('HKEYS', state)) do
+if field ~= 'layout' and field ~= 'token' then
+redis.call('HDEL', state, field)
 end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+end
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('HSET', state, 'token', token)
+else
+existed = redis.call('UNLINK', state)
+end
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'cleared')
-return { 'cleared', existed }
-`,
+return { 'cleared', existed }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/clear.lua', 1],
-    [15, 'lua/shared/outlive.lua', 9],
-    [17, 'lua/shared/behind.lua', 4],
-    [21, 'lua/shared/outlive.lua', 11],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/once/clear.lua', 15],
-    [47, 'lua/shared/wake.lua', 1],
-    [60, 'lua/once/clear.lua', 29],
+    [1, 'lua/once/clear.lua', 8],
+    [4, 'lua/once/clear.lua', 12],
+    [7, 'lua/shared/outlive.lua', 10],
+    [8, 'lua/shared/behind.lua', 5],
+    [11, 'lua/shared/outlive.lua', 11],
+    [17, 'lua/shared/clock.lua', 3],
+    [21, 'lua/once/clear.lua', 15],
+    [24, 'lua/once/clear.lua', 19],
+    [34, 'lua/shared/wake.lua', 4],
+    [44, 'lua/once/clear.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([
@@ -543,148 +484,123 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '149f3e56fd61b2f85d752bb0c2ba246a6a550d3b',
+    sha1: '3b574977898cb1d8fa7136793f06f38584447dd0',
     reads: false,
     bytes: false,
-    source: `--[[
-Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
-lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that
-could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a
-result may follow where none was kept.
-
-@returns completed  kept_until_ms:integer
-@returns lost
-@cost    O(1)
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-local codec = ARGV[1] -- text: name of the codec that made the result
-local token = tonumber(ARGV[2]) -- integer: token of the attempt
-local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
-local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
-local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local result = ARGV[6] -- bytes: the result
-local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
-
+    source: `local state = KEYS[1]
+local codec = ARGV[1]
+local token = tonumber(ARGV[2])
+local keep_result_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local sharded = ARGV[5] == '1'
+local result = ARGV[6]
+local kept = ARGV[7] ~= '0'
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
 local known = open_state(state)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local function holds_token(known, token)
-  return known.token > 0 and known.token == token
+return known.token > 0 and known.token == token
 end
--- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
 local function is_open(known)
-  return not known.result and known.lease_ends_ms > 0
+return not known.result and known.lease_ends_ms > 0
 end
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
-  return { 'lost' }
+return { 'lost' }
 end
 if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
+return redis.error_reply('CODEC ' .. known.codec)
 end
 if known.result and (known.kept or not kept) then
-  return { 'completed', known.kept_until_ms }
+return { 'completed', known.kept_until_ms }
 end
 local kept_until_ms = now_ms + keep_result_ms
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
 local function keep_until(state, token, kept_until_ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
--- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(state, token, kept_until_ms, now_ms)
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
 if kept and not known.kept then
-  redis.call('HDEL', state, 'unkept')
+redis.call('HDEL', state, 'unkept')
 elseif not kept then
-  redis.call('HSET', state, 'unkept', '1')
+redis.call('HSET', state, 'unkept', '1')
 end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'completed')
-return { 'completed', kept_until_ms }
-`,
+return { 'completed', kept_until_ms }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/complete.lua', 1],
-    [20, 'lua/shared/once/state.lua', 12],
-    [46, 'lua/once/complete.lua', 20],
-    [50, 'lua/shared/clock.lua', 1],
-    [56, 'lua/once/complete.lua', 24],
-    [57, 'lua/shared/once/keep.lua', 9],
-    [60, 'lua/shared/once/state.lua', 44],
-    [64, 'lua/shared/once/state.lua', 39],
-    [68, 'lua/once/complete.lua', 25],
-    [78, 'lua/shared/once/keep.lua', 4],
-    [80, 'lua/shared/behind.lua', 4],
-    [84, 'lua/shared/once/keep.lua', 6],
-    [86, 'lua/once/complete.lua', 35],
-    [88, 'lua/shared/exact.lua', 1],
-    [98, 'lua/once/complete.lua', 37],
-    [104, 'lua/shared/wake.lua', 1],
-    [117, 'lua/once/complete.lua', 43],
+    [1, 'lua/once/complete.lua', 11],
+    [9, 'lua/shared/once/state.lua', 12],
+    [35, 'lua/once/complete.lua', 20],
+    [39, 'lua/shared/clock.lua', 3],
+    [43, 'lua/once/complete.lua', 24],
+    [44, 'lua/shared/once/keep.lua', 9],
+    [47, 'lua/shared/once/state.lua', 45],
+    [50, 'lua/shared/once/state.lua', 40],
+    [53, 'lua/once/complete.lua', 25],
+    [63, 'lua/shared/once/keep.lua', 5],
+    [64, 'lua/shared/behind.lua', 5],
+    [67, 'lua/shared/once/keep.lua', 6],
+    [69, 'lua/once/complete.lua', 36],
+    [70, 'lua/shared/exact.lua', 4],
+    [77, 'lua/once/complete.lua', 37],
+    [83, 'lua/shared/wake.lua', 4],
+    [93, 'lua/once/complete.lua', 43],
   ],
   encode(args) {
     return withoutDefaults([
@@ -747,139 +663,120 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: '892a6a0d7a970d428280927ed45de5de226cb50a',
+    sha1: '319c87b666ab71d6e9bd862b5c03e50c6b5c5233',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose
-lease has lapsed, or that has ended otherwise, is never brought back: its \`expires_at_ms\` is 0. Each is judged by itself: those in
-\`refused\` (places counted from 0) are of keys that cannot be read, and why.
-
-@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
-@cost    O(keys)
-]]
-local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
-local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+    source: `local state, state_at = KEYS, 1
+local leases, leases_at = ARGV, 1
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
--- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
--- one that is of another type, or was written by a newer version, is not to harm the others.
 local function try_open(open, layout)
-  local ok, known = pcall(open)
-  if not ok then
-    -- A table where the server is 7.0 or newer.
-    return nil, type(known) == 'table' and known.err or known
-  end
-  if known.layout ~= layout then
-    return nil, 'LAYOUT ' .. known.layout
-  end
-  return known
+local ok, known = pcall(open)
+if not ok then
+return nil, type(known) == 'table' and known.err or known
+end
+if known.layout ~= layout then
+return nil, 'LAYOUT ' .. known.layout
+end
+return known
 end
 for at = state_at, #state, 1 do
-  local open = function()
-    return open_state(state[at])
-  end
-  local known, why = try_open(open, '1')
-  found[at] = known or false
-  if not known then
-    refused[#refused + 1] = at - 1
-    refused[#refused + 1] = why
-  end
+local open = function()
+return open_state(state[at])
+end
+local known, why = try_open(open, '1')
+found[at] = known or false
+if not known then
+refused[#refused + 1] = at - 1
+refused[#refused + 1] = why
+end
 end
 local function holds_token(known, token)
-  return known.token > 0 and known.token == token
+return known.token > 0 and known.token == token
 end
 local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
+return not known.result and known.lease_ends_ms > now_ms
 end
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
 local function keep_until(state, token, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
 local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+if number < 1000000 or number >= 2147483648000000 then
+return string.format('%.0f', number)
+end
+local low = number % 1000000
+return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local ends = {}
 for at = leases_at, #leases, 2 do
-  local place = (at - leases_at) / 2 + 1
-  local known = found[place]
-  ends[place] = 0
-  if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
-    ends[place] = now_ms + leases[at + 1]
-    local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
-    -- First, so that it also works when the server is out of memory.
-    keep_until(state[place], known.token, kept_until_ms, now_ms)
-    redis.call(
-      'HSET',
-      state[place],
-      'lease_ends_ms',
-      exact(ends[place]),
-      'kept_until_ms',
-      exact(kept_until_ms)
-    )
-  end
+local place = (at - leases_at) / 2 + 1
+local known = found[place]
+ends[place] = 0
+if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
+ends[place] = now_ms + leases[at + 1]
+local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
+keep_until(state[place], known.token, kept_until_ms, now_ms)
+redis.call(
+'HSET',
+state[place],
+'lease_ends_ms',
+exact(ends[place]),
+'kept_until_ms',
+exact(kept_until_ms)
+)
 end
-return { 'extended', now_ms, ends, refused }
-`,
+end
+return { 'extended', now_ms, ends, refused }`,
   },
   parts: [],
   lines: [
-    [1, 'lua/once/extend.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/once/extend.lua', 12],
-    [20, 'lua/shared/once/state.lua', 12],
-    [46, 'lua/shared/try-open.lua', 1],
-    [59, 'lua/once/extend.lua', 14],
-    [70, 'lua/shared/once/keep.lua', 9],
-    [73, 'lua/shared/once/state.lua', 49],
-    [76, 'lua/shared/behind.lua', 4],
-    [80, 'lua/shared/once/keep.lua', 4],
-    [84, 'lua/shared/exact.lua', 1],
-    [94, 'lua/once/extend.lua', 25],
+    [1, 'lua/once/extend.lua', 9],
+    [3, 'lua/shared/clock.lua', 3],
+    [7, 'lua/once/extend.lua', 12],
+    [9, 'lua/shared/once/state.lua', 12],
+    [35, 'lua/shared/try-open.lua', 3],
+    [38, 'lua/shared/try-open.lua', 7],
+    [45, 'lua/once/extend.lua', 14],
+    [56, 'lua/shared/once/keep.lua', 9],
+    [59, 'lua/shared/once/state.lua', 49],
+    [62, 'lua/shared/behind.lua', 5],
+    [65, 'lua/shared/once/keep.lua', 5],
+    [68, 'lua/shared/exact.lua', 4],
+    [75, 'lua/once/extend.lua', 25],
+    [83, 'lua/once/extend.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -924,79 +821,66 @@ export type FindAnswer =
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'once/find',
-    sha1: 'b9ca2daa4c245b519d7653d837175bd64825ba26',
+    sha1: 'efc80ac67966c22d2c77f02c325ef2c7a8d356f0',
     reads: true,
     bytes: true,
-    source: `--[[
-Finds the result of a key; of one that could not be kept there is none.
-
-@returns found   token:integer kept_until_ms:integer result:bytes
-@returns absent
-@cost    O(1)
-@reads
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-local codec = ARGV[1] -- text: name of the codec that makes the results
-
+    source: `local state = KEYS[1]
+local codec = ARGV[1]
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
 local known = open_state(state)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 if not known.result or not known.kept or not counts(known, now_ms) then
-  return { 'absent' }
+return { 'absent' }
 end
 if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
+return redis.error_reply('CODEC ' .. known.codec)
 end
-return { 'found', known.token, known.kept_until_ms, known.result }
-`,
+return { 'found', known.token, known.kept_until_ms, known.result }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/find.lua', 1],
-    [12, 'lua/shared/once/state.lua', 12],
-    [38, 'lua/once/find.lua', 12],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/once/find.lua', 16],
-    [49, 'lua/shared/once/state.lua', 39],
-    [53, 'lua/once/find.lua', 17],
+    [1, 'lua/once/find.lua', 9],
+    [3, 'lua/shared/once/state.lua', 12],
+    [29, 'lua/once/find.lua', 12],
+    [33, 'lua/shared/clock.lua', 3],
+    [37, 'lua/once/find.lua', 16],
+    [38, 'lua/shared/once/state.lua', 40],
+    [41, 'lua/once/find.lua', 17],
   ],
   encode(args) {
     return [
@@ -1035,91 +919,78 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'once/inspect',
-    sha1: '545931021683a30b948222cf1ae91e8974f6fd3f',
+    sha1: 'f94ca8bf2bdadaf770d21ccc40c7b33584958b67',
     reads: true,
     bytes: false,
-    source: `--[[
-A picture of a key. Its state is free, running, lapsed (the lease of the attempt is over, and nobody has
-taken over yet) or finished. Of a free key only the token counts, that of its last attempt if it is known.
-
-@returns inspection  state:text token:integer fingerprint:text expires_at_ms:integer kept_until_ms:integer bytes:integer codec:text now_ms:integer
-@cost    O(1)
-@reads
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-
+    source: `local state = KEYS[1]
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
 local known = open_state(state)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 if not counts(known, now_ms) then
-  return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
+return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
 end
 local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
+return not known.result and known.lease_ends_ms > now_ms
 end
 local word = known.result and 'finished' or is_running(known, now_ms) and 'running' or 'lapsed'
 return {
-  'inspection',
-  word,
-  known.token,
-  known.fingerprint,
-  known.lease_ends_ms,
-  known.kept_until_ms,
-  known.result and #known.result or 0,
-  known.codec,
-  now_ms,
-}
-`,
+'inspection',
+word,
+known.token,
+known.fingerprint,
+known.lease_ends_ms,
+known.kept_until_ms,
+known.result and #known.result or 0,
+known.codec,
+now_ms,
+}`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/inspect.lua', 1],
-    [11, 'lua/shared/once/state.lua', 12],
-    [37, 'lua/once/inspect.lua', 11],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/once/inspect.lua', 15],
-    [48, 'lua/shared/once/state.lua', 39],
-    [52, 'lua/once/inspect.lua', 16],
-    [55, 'lua/shared/once/state.lua', 49],
-    [58, 'lua/once/inspect.lua', 19],
+    [1, 'lua/once/inspect.lua', 9],
+    [2, 'lua/shared/once/state.lua', 12],
+    [28, 'lua/once/inspect.lua', 11],
+    [32, 'lua/shared/clock.lua', 3],
+    [36, 'lua/once/inspect.lua', 15],
+    [37, 'lua/shared/once/state.lua', 40],
+    [40, 'lua/once/inspect.lua', 16],
+    [43, 'lua/shared/once/state.lua', 49],
+    [46, 'lua/once/inspect.lua', 19],
   ],
   encode() {
     return []
@@ -1168,118 +1039,99 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: 'dc36756413d7af32fc9490a8edfbfb7579e30413',
+    sha1: '1318e2cc591f3983ff56096cbf979d748c12e507',
     reads: false,
     bytes: false,
-    source: `--[[
-Ends an attempt without a result: the key is free again, for any request. An attempt that was completed
-stays so. Repeating the call changes nothing.
-
-@returns released
-@returns completed
-@returns lost
-@cost    O(1)
-]]
-local state = KEYS[1] -- hash: all that is known of the key
-local token = tonumber(ARGV[1]) -- integer: token of the attempt
-local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
-local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
-
+    source: `local state = KEYS[1]
+local token = tonumber(ARGV[1])
+local channel = ARGV[2]
+local sharded = ARGV[3] == '1'
 local function open_state(state)
-  local stored = redis.call(
-    'HMGET',
-    state,
-    'layout',
-    'codec',
-    'token',
-    'attempt',
-    'fingerprint',
-    'lease_ends_ms',
-    'result',
-    'kept_until_ms',
-    'unkept'
-  )
-  return {
-    layout = stored[1] or '1',
-    codec = stored[2],
-    token = tonumber(stored[3] or 0),
-    attempt = stored[4],
-    fingerprint = stored[5] or '',
-    lease_ends_ms = tonumber(stored[6] or 0),
-    result = stored[7],
-    kept_until_ms = tonumber(stored[8] or 0),
-    kept = not stored[9],
-  }
+local stored = redis.call(
+'HMGET',
+state,
+'layout',
+'codec',
+'token',
+'attempt',
+'fingerprint',
+'lease_ends_ms',
+'result',
+'kept_until_ms',
+'unkept'
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+attempt = stored[4],
+fingerprint = stored[5] or '',
+lease_ends_ms = tonumber(stored[6] or 0),
+result = stored[7],
+kept_until_ms = tonumber(stored[8] or 0),
+kept = not stored[9],
+}
 end
 local known = open_state(state)
 if known.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. known.layout)
+return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local function holds_token(known, token)
-  return known.token > 0 and known.token == token
+return known.token > 0 and known.token == token
 end
 if not holds_token(known, token) then
-  return { 'lost' }
+return { 'lost' }
 end
 if known.result then
-  return { 'completed' }
+return { 'completed' }
 end
 if known.lease_ends_ms == 0 then
-  return { 'released' }
+return { 'released' }
 end
--- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
 local function free_key(state, token, now_ms)
-  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
 local function keep_until(state, token, kept_until_ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
-  keep_until(state, token, now_ms, now_ms)
+keep_until(state, token, now_ms, now_ms)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 free_key(state, token, math.floor(clock_us() / 1000))
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
+if channel == '' then
+return
+end
+if sharded then
+redis.pcall('SPUBLISH', channel, reason)
+else
+redis.pcall('PUBLISH', channel, reason)
+end
 end
 wake(channel, sharded, 'released')
-return { 'released' }
-`,
+return { 'released' }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/once/release.lua', 1],
-    [15, 'lua/shared/once/state.lua', 12],
-    [41, 'lua/once/release.lua', 15],
-    [45, 'lua/shared/once/keep.lua', 9],
-    [48, 'lua/once/release.lua', 19],
-    [57, 'lua/shared/once/free.lua', 1],
-    [60, 'lua/shared/once/keep.lua', 4],
-    [62, 'lua/shared/behind.lua', 4],
-    [66, 'lua/shared/once/keep.lua', 6],
-    [68, 'lua/shared/once/free.lua', 4],
-    [70, 'lua/shared/clock.lua', 1],
-    [76, 'lua/once/release.lua', 28],
-    [77, 'lua/shared/wake.lua', 1],
-    [90, 'lua/once/release.lua', 29],
+    [1, 'lua/once/release.lua', 10],
+    [5, 'lua/shared/once/state.lua', 12],
+    [31, 'lua/once/release.lua', 15],
+    [35, 'lua/shared/once/keep.lua', 9],
+    [38, 'lua/once/release.lua', 19],
+    [47, 'lua/shared/once/free.lua', 2],
+    [49, 'lua/shared/once/keep.lua', 5],
+    [50, 'lua/shared/behind.lua', 5],
+    [53, 'lua/shared/once/keep.lua', 6],
+    [55, 'lua/shared/once/free.lua', 4],
+    [57, 'lua/shared/clock.lua', 3],
+    [61, 'lua/once/release.lua', 28],
+    [62, 'lua/shared/wake.lua', 4],
+    [72, 'lua/once/release.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -29,398 +29,364 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: 'f22774d60b6a8bf28b311a9c01f4e4d2a352a598',
+    sha1: '625e72354501dec9c33c3001dd2d8c5b0ea41acb',
     reads: false,
     bytes: false,
-    source: `--[[
-Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later
-they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
-
-@returns abandoned
-@cost    O(limits x 64 + places of limits of takes at work)
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-local caller = ARGV[1] -- text: process and slot
-local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local take = tonumber(ARGV[3]) -- integer: number of the take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+    source: `local state = KEYS[1]
+local caller = ARGV[1]
+local call = tonumber(ARGV[2])
+local take = tonumber(ARGV[3])
+local limits, limits_at = ARGV, 4
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
 end
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or '1',
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
+local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
 end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
+return redis.error_reply('LAYOUT ' .. subject.layout)
 end
--- The token of this very call, if it was carried out before. The second value is true for a call whose
--- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
-  if not record then
-    return nil, false
-  end
-  local number, token = struct.unpack('>dd', record)
-  return number == call and token or nil, number > call
+if not record then
+return nil, false
+end
+local number, token = struct.unpack('>dd', record)
+return number == call and token or nil, number > call
 end
 local token, superseded = recall_token(subject.record, take)
 if superseded then
-  return { 'abandoned' }
+return { 'abandoned' }
 end
 local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
--- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * 16 + 1)
+return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
--- What \`units\` cost.
 local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
--- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
 end
 local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
 end
 local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-  end
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
 end
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-  local past, entries = 0, #log / 16
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
 end
--- Lets the meter read what its limit has counted.
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
 local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
 end
--- An older release has counted, and knows no time of the subject.
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
 local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
 end
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+end
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[5 + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[5 + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + 10000 then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * 16)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
+for place = 1, meter.held or 0 do
+local _, holder = pair_at(meter.leases, place)
+if holder == token then
+local before = string.sub(meter.leases, 1, (place - 1) * 16)
+concurrency_set(meter, before .. without_first(meter.leases, place))
+return true
+end
+end
+return false
 end
 for _, meter in ipairs(token and meters or {}) do
-  free_place(meter, token)
+free_place(meter, token)
 end
--- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
--- stays as it was.
 redis.call('HDEL', state, '')
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
 local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
+if redis.call('PTTL', state) < life_ms then
+redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
 end
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
+end
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
 local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + 20000
+local needed_us, short = 0, false
+for _, meter in ipairs(meters) do
+needed_us = math.max(needed_us, meter.reset_us)
 end
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
+local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+for _, meter in ipairs(meters) do
+short = short or needed_ms > meter.kept_until_ms
+end
+if not short then
+return nil
+end
+for _, meter in ipairs(meters) do
+meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+end
+return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+local life_ms = plan_life(meters, now_us, subject.offset_us)
 local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
+return struct.pack('>dd', first, second)
 end
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+if meter.ahead == 0 and meter.rest == 0 then
+return pack_pair(0, 0)
+end
+return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
+return struct.pack('>d', meter.total) .. meter.log
 end
 local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
+local head = pack_pair(meter.kept_until_ms, meter.token)
+if meter.algorithm == 'gcra' then
+return head .. pack_gcra(meter)
+elseif meter.algorithm == 'sliding-window' then
+return head .. pack_sliding_window(meter)
 end
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = '1'
-  end
-  written[#written + 1] = 'time'
+return head .. meter.leases
+end
+for _, meter in ipairs(meters) do
+written[#written + 1] = meter.field
+written[#written + 1] = pack_counts(meter)
+end
+if not subject.exists then
+written[#written + 1] = 'layout'
+written[#written + 1] = '1'
+end
+written[#written + 1] = 'time'
 local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
 end
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
+return struct.pack('>ddd', token, taken_us, offset_us)
+end
+written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+if caller ~= '' then
+written[#written + 1] = caller
+written[#written + 1] = pack_pair(call, at_us)
+end
+redis.call('HSET', state, unpack(written))
+if life_ms then
+keep_for(state, life_ms)
+end
+local is_first = subject.exists and not subject.record
+if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
-  -- Two records, and some other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
 end
-    forget_old_fields(state, now_us)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
+end
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
+end
+forget_old_fields(state, now_us)
+end
 end
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 keep_for(state, 600000000 / 1000)
-return { 'abandoned' }
-`,
+return { 'abandoned' }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/abandon.lua', 1],
-    [14, 'lua/shared/rate-limit/subject.lua', 13],
-    [21, 'lua/shared/rate-limit/own-time.lua', 16],
-    [30, 'lua/shared/rate-limit/subject.lua', 20],
-    [43, 'lua/rate-limit/abandon.lua', 14],
-    [47, 'lua/shared/rate-limit/calls.lua', 6],
-    [56, 'lua/rate-limit/abandon.lua', 18],
-    [60, 'lua/shared/rate-limit/pairs.lua', 4],
-    [63, 'lua/shared/rate-limit/pairs.lua', 12],
-    [67, 'lua/shared/rate-limit/arrival.lua', 4],
-    [75, 'lua/shared/rate-limit/gcra.lua', 7],
-    [80, 'lua/shared/rate-limit/gcra.lua', 13],
-    [96, 'lua/shared/rate-limit/arrival.lua', 13],
-    [111, 'lua/shared/rate-limit/gcra.lua', 30],
-    [121, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [129, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [136, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [144, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [157, 'lua/shared/rate-limit/meters.lua', 3],
-    [171, 'lua/shared/rate-limit/meters.lua', 18],
-    [177, 'lua/shared/rate-limit/meters.lua', 25],
-    [202, 'lua/shared/clock.lua', 1],
-    [208, 'lua/rate-limit/abandon.lua', 22],
-    [209, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [221, 'lua/rate-limit/abandon.lua', 23],
-    [227, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [233, 'lua/shared/rate-limit/save.lua', 33],
-    [236, 'lua/shared/rate-limit/save.lua', 13],
-    [255, 'lua/shared/rate-limit/save.lua', 36],
-    [256, 'lua/shared/rate-limit/pairs.lua', 8],
-    [259, 'lua/shared/rate-limit/gcra.lua', 60],
-    [266, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [269, 'lua/shared/rate-limit/save.lua', 3],
-    [278, 'lua/shared/rate-limit/save.lua', 37],
-    [287, 'lua/shared/rate-limit/own-time.lua', 26],
-    [293, 'lua/shared/rate-limit/save.lua', 46],
-    [305, 'lua/shared/rate-limit/calls.lua', 16],
-    [307, 'lua/shared/drop-over.lua', 4],
-    [329, 'lua/shared/rate-limit/calls.lua', 18],
-    [339, 'lua/shared/rate-limit/save.lua', 58],
-    [342, 'lua/rate-limit/abandon.lua', 29],
+    [1, 'lua/rate-limit/abandon.lua', 8],
+    [6, 'lua/shared/rate-limit/subject.lua', 14],
+    [12, 'lua/shared/rate-limit/own-time.lua', 16],
+    [21, 'lua/shared/rate-limit/subject.lua', 20],
+    [34, 'lua/rate-limit/abandon.lua', 14],
+    [38, 'lua/shared/rate-limit/calls.lua', 8],
+    [45, 'lua/rate-limit/abandon.lua', 18],
+    [49, 'lua/shared/rate-limit/pairs.lua', 4],
+    [52, 'lua/shared/rate-limit/pairs.lua', 13],
+    [55, 'lua/shared/rate-limit/arrival.lua', 5],
+    [62, 'lua/shared/rate-limit/gcra.lua', 8],
+    [66, 'lua/shared/rate-limit/gcra.lua', 14],
+    [69, 'lua/shared/rate-limit/gcra.lua', 18],
+    [80, 'lua/shared/rate-limit/arrival.lua', 15],
+    [93, 'lua/shared/rate-limit/gcra.lua', 30],
+    [103, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [111, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [118, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [126, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [139, 'lua/shared/rate-limit/meters.lua', 4],
+    [152, 'lua/shared/rate-limit/meters.lua', 19],
+    [157, 'lua/shared/rate-limit/meters.lua', 26],
+    [181, 'lua/shared/clock.lua', 3],
+    [185, 'lua/rate-limit/abandon.lua', 22],
+    [186, 'lua/shared/rate-limit/concurrency.lua', 40],
+    [197, 'lua/rate-limit/abandon.lua', 23],
+    [200, 'lua/rate-limit/abandon.lua', 28],
+    [201, 'lua/shared/rate-limit/keep-for.lua', 6],
+    [206, 'lua/shared/rate-limit/save.lua', 35],
+    [207, 'lua/shared/rate-limit/save.lua', 15],
+    [224, 'lua/shared/rate-limit/save.lua', 36],
+    [225, 'lua/shared/rate-limit/pairs.lua', 8],
+    [228, 'lua/shared/rate-limit/gcra.lua', 61],
+    [234, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [237, 'lua/shared/rate-limit/save.lua', 3],
+    [246, 'lua/shared/rate-limit/save.lua', 37],
+    [255, 'lua/shared/rate-limit/own-time.lua', 26],
+    [261, 'lua/shared/rate-limit/save.lua', 46],
+    [270, 'lua/shared/rate-limit/save.lua', 56],
+    [272, 'lua/shared/rate-limit/calls.lua', 16],
+    [273, 'lua/shared/drop-over.lua', 6],
+    [276, 'lua/shared/drop-over.lua', 10],
+    [288, 'lua/shared/drop-over.lua', 23],
+    [291, 'lua/shared/rate-limit/calls.lua', 18],
+    [301, 'lua/shared/rate-limit/save.lua', 58],
+    [304, 'lua/rate-limit/abandon.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -462,87 +428,76 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'rate-limit/clear',
-    sha1: '203e8b81c13c0edc139122fa1e225ca19b632555',
+    sha1: 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544',
     reads: false,
     bytes: false,
-    source: `--[[
-Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
-
-@returns cleared  existed:flag
-@cost    O(1), where the clock has stepped back O(limits and callers that are known)
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-
+    source: `local state = KEYS[1]
 local known = redis.pcall('HMGET', state, 'layout', 'time')
 local left, kept_ms, time
 if known[1] == '1' then
 local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
 end
-  local token, taken_us, offset_us = read_time(known[2])
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(known[2])
 local function token_to_leave(newest, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local ms = behind_ms(newest, now_ms)
-  if ms < 10 then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + 600000
+local ms = behind_ms(newest, now_ms)
+if ms < 10 then
+return nil
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return string.format('%.0f', newest + 1), ms + 600000
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
+left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
 local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
 end
-  time = left and pack_time(tonumber(left), taken_us, offset_us)
+return struct.pack('>ddd', token, taken_us, offset_us)
+end
+time = left and pack_time(tonumber(left), taken_us, offset_us)
 end
 if not left then
-  return { 'cleared', redis.call('UNLINK', state) }
+return { 'cleared', redis.call('UNLINK', state) }
 end
--- It is not removed first: a node that gives the slot away would take it for one that has gone there.
 local fields = {}
 for _, field in ipairs(redis.call('HKEYS', state)) do
-  if field ~= 'layout' then
-    fields[#fields + 1] = field
-  end
+if field ~= 'layout' then
+fields[#fields + 1] = field
+end
 end
 for from = 1, #fields, 1000 do
-  redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
+redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
 end
 redis.call('PEXPIRE', state, kept_ms)
 redis.call('HSET', state, 'time', time)
-return { 'cleared', 1 }
-`,
+return { 'cleared', 1 }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/clear.lua', 1],
-    [12, 'lua/shared/rate-limit/own-time.lua', 16],
-    [21, 'lua/rate-limit/clear.lua', 12],
-    [22, 'lua/shared/outlive.lua', 9],
-    [24, 'lua/shared/behind.lua', 4],
-    [28, 'lua/shared/outlive.lua', 11],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/rate-limit/clear.lua', 13],
-    [41, 'lua/shared/rate-limit/own-time.lua', 26],
-    [47, 'lua/rate-limit/clear.lua', 14],
+    [1, 'lua/rate-limit/clear.lua', 7],
+    [2, 'lua/rate-limit/clear.lua', 9],
+    [5, 'lua/shared/rate-limit/own-time.lua', 16],
+    [14, 'lua/rate-limit/clear.lua', 12],
+    [15, 'lua/shared/outlive.lua', 10],
+    [16, 'lua/shared/behind.lua', 5],
+    [19, 'lua/shared/outlive.lua', 11],
+    [25, 'lua/shared/clock.lua', 3],
+    [29, 'lua/rate-limit/clear.lua', 13],
+    [30, 'lua/shared/rate-limit/own-time.lua', 26],
+    [36, 'lua/rate-limit/clear.lua', 14],
+    [41, 'lua/rate-limit/clear.lua', 20],
   ],
   encode() {
     return []
@@ -595,249 +550,227 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: 'b9580a6a74497023de6b05c4a42ff1c69be8d7bc',
+    sha1: 'f5736f91e24539c97441fe07587f8b22a449923a',
     reads: true,
     bytes: false,
-    source: `--[[
-A picture of a subject for people: what is free, and which takes hold places, in the order in which their
-leases end. \`held\` names the limit by its place, counted from 1.
-
-@returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
-@cost    O(limits x 65 + places of limits of takes at work)
-@reads
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+    source: `local state = KEYS[1]
+local limits, limits_at = ARGV, 1
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
 end
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or '1',
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
+local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
 end
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
+return redis.error_reply('LAYOUT ' .. subject.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local server_us = clock_us()
 local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
--- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * 16 + 1)
+return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
--- What \`units\` cost.
 local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
--- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
 end
 local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
 end
 local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-  end
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
 end
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-  local past, entries = 0, #log / 16
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
 end
--- Lets the meter read what its limit has counted.
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
 local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
 end
--- An older release has counted, and knows no time of the subject.
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
 local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
 end
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+end
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[5 + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[5 + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + 10000 then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
+end
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
 end
 local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
 for place, meter in ipairs(meters) do
-  for at = 1, meter.held or 0 do
-    local ends_us, token = pair_at(meter.leases, at)
-    held[#held + 1] = place
-    held[#held + 1] = token
-    held[#held + 1] = ends_us - subject.offset_us
-  end
+for at = 1, meter.held or 0 do
+local ends_us, token = pair_at(meter.leases, at)
+held[#held + 1] = place
+held[#held + 1] = token
+held[#held + 1] = ends_us - subject.offset_us
+end
 end
 local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
+local told = {}
+for _, meter in ipairs(meters) do
+told[#told + 1] = meter.free
+told[#told + 1] = meter.reset_us
 end
-return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }
-`,
+return told
+end
+return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/inspect.lua', 1],
-    [12, 'lua/shared/rate-limit/subject.lua', 13],
-    [19, 'lua/shared/rate-limit/own-time.lua', 16],
-    [28, 'lua/shared/rate-limit/subject.lua', 20],
-    [41, 'lua/rate-limit/inspect.lua', 12],
-    [45, 'lua/shared/clock.lua', 1],
-    [51, 'lua/rate-limit/inspect.lua', 16],
-    [52, 'lua/shared/rate-limit/pairs.lua', 4],
-    [55, 'lua/shared/rate-limit/pairs.lua', 12],
-    [59, 'lua/shared/rate-limit/arrival.lua', 4],
-    [67, 'lua/shared/rate-limit/gcra.lua', 7],
-    [72, 'lua/shared/rate-limit/gcra.lua', 13],
-    [88, 'lua/shared/rate-limit/arrival.lua', 13],
-    [103, 'lua/shared/rate-limit/gcra.lua', 30],
-    [113, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [121, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [128, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [136, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [149, 'lua/shared/rate-limit/meters.lua', 3],
-    [163, 'lua/shared/rate-limit/meters.lua', 18],
-    [169, 'lua/shared/rate-limit/meters.lua', 25],
-    [194, 'lua/rate-limit/inspect.lua', 17],
-    [204, 'lua/shared/rate-limit/meters.lua', 73],
-    [212, 'lua/rate-limit/inspect.lua', 27],
+    [1, 'lua/rate-limit/inspect.lua', 9],
+    [3, 'lua/shared/rate-limit/subject.lua', 14],
+    [9, 'lua/shared/rate-limit/own-time.lua', 16],
+    [18, 'lua/shared/rate-limit/subject.lua', 20],
+    [31, 'lua/rate-limit/inspect.lua', 12],
+    [35, 'lua/shared/clock.lua', 3],
+    [39, 'lua/rate-limit/inspect.lua', 16],
+    [40, 'lua/shared/rate-limit/pairs.lua', 4],
+    [43, 'lua/shared/rate-limit/pairs.lua', 13],
+    [46, 'lua/shared/rate-limit/arrival.lua', 5],
+    [53, 'lua/shared/rate-limit/gcra.lua', 8],
+    [57, 'lua/shared/rate-limit/gcra.lua', 14],
+    [60, 'lua/shared/rate-limit/gcra.lua', 18],
+    [71, 'lua/shared/rate-limit/arrival.lua', 15],
+    [84, 'lua/shared/rate-limit/gcra.lua', 30],
+    [94, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [102, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [109, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [117, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [130, 'lua/shared/rate-limit/meters.lua', 4],
+    [143, 'lua/shared/rate-limit/meters.lua', 19],
+    [148, 'lua/shared/rate-limit/meters.lua', 26],
+    [172, 'lua/rate-limit/inspect.lua', 17],
+    [182, 'lua/shared/rate-limit/meters.lua', 73],
+    [190, 'lua/rate-limit/inspect.lua', 27],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -905,317 +838,291 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '28fd144e7ce51bbf19b8ee7737a9d5b988a1e1d3',
+    sha1: 'bbb8b27a537785f9ccebb81213a50fe61efa547f',
     reads: true,
     bytes: false,
-    source: `--[[
-Tells what a take would be answered now, and takes nothing.
-
-@returns allowed  now_us:integer limits:[free:integer reset_us:integer]
-@returns denied   denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 65 + places of limits of takes at work)
-@reads
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-local cost = tonumber(ARGV[1]) -- integer: units that would be taken
-local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+    source: `local state = KEYS[1]
+local cost = tonumber(ARGV[1])
+local limits, limits_at = ARGV, 2
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
 end
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or '1',
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
+local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
 end
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
+return redis.error_reply('LAYOUT ' .. subject.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local server_us = clock_us()
 local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
--- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * 16 + 1)
+return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
--- What \`units\` cost.
 local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
--- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
 end
 local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
 end
 local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-  end
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
 end
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-  local past, entries = 0, #log / 16
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
 end
--- Lets the meter read what its limit has counted.
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
 local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
 end
--- An older release has counted, and knows no time of the subject.
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
 local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
 end
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+end
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[5 + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[5 + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + 10000 then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
+end
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
 end
 local meters = read_meters(subject, limits, limits_at, server_us)
--- Whether a limit can never allow so many units at once.
 local function is_too_much(meters, units)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return true
-    end
-  end
-  return false
+for _, meter in ipairs(meters) do
+if meter.algorithm ~= 'concurrency' and units > meter.burst then
+return true
+end
+end
+return false
 end
 if is_too_much(meters, cost) then
-  return redis.error_reply('INVALID cost: no wait is long enough for so much')
+return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
 local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
--- What would be taken ahead of now after so many units more.
+local longest_us, denier = 0, 0
 local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
+local cost, cost_rest = gcra_cost(meter, units)
+local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
+if rest >= meter.limit then
+return ahead + 1, rest - meter.limit
+end
+return ahead, rest
 end
 local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+local ahead, rest = gcra_ahead(meter, units)
+return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
 end
 local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / 16 do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
+local total, wait_us = meter.total, 0
+for place = 1, #meter.log / 16 do
+if total + units <= meter.limit then
+return wait_us
+end
+local last_us, counted = pair_at(meter.log, place)
+total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
+end
+return wait_us
 end
 local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+if meter.held < meter.limit then
+return 0
 end
--- How long until the limit allows so many units; 0: now.
+return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+end
 local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
+if meter.algorithm == 'gcra' then
+return wait_for_gcra(meter, units)
+elseif meter.algorithm == 'sliding-window' then
+return wait_for_sliding_window(meter, units)
 end
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
+return wait_for_concurrency(meter)
+end
+for place, meter in ipairs(meters) do
+local wait_us = wait_for_meter(meter, units)
+if wait_us > longest_us then
+longest_us, denier = wait_us, place
+end
+end
+return longest_us, denier
 end
 local wait_us, denier = longest_wait(meters, cost)
 local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
+local told = {}
+for _, meter in ipairs(meters) do
+told[#told + 1] = meter.free
+told[#told + 1] = meter.reset_us
+end
+return told
 end
 if wait_us > 0 then
-  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
-return { 'allowed', server_us, tell_meters(meters) }
-`,
+return { 'allowed', server_us, tell_meters(meters) }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/peek.lua', 1],
-    [13, 'lua/shared/rate-limit/subject.lua', 13],
-    [20, 'lua/shared/rate-limit/own-time.lua', 16],
-    [29, 'lua/shared/rate-limit/subject.lua', 20],
-    [42, 'lua/rate-limit/peek.lua', 13],
-    [46, 'lua/shared/clock.lua', 1],
-    [52, 'lua/rate-limit/peek.lua', 17],
-    [53, 'lua/shared/rate-limit/pairs.lua', 4],
-    [56, 'lua/shared/rate-limit/pairs.lua', 12],
-    [60, 'lua/shared/rate-limit/arrival.lua', 4],
-    [68, 'lua/shared/rate-limit/gcra.lua', 7],
-    [73, 'lua/shared/rate-limit/gcra.lua', 13],
-    [89, 'lua/shared/rate-limit/arrival.lua', 13],
-    [104, 'lua/shared/rate-limit/gcra.lua', 30],
-    [114, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [122, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [129, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [137, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [150, 'lua/shared/rate-limit/meters.lua', 3],
-    [164, 'lua/shared/rate-limit/meters.lua', 18],
-    [170, 'lua/shared/rate-limit/meters.lua', 25],
-    [195, 'lua/rate-limit/peek.lua', 18],
-    [196, 'lua/shared/rate-limit/meters.lua', 82],
-    [205, 'lua/rate-limit/peek.lua', 19],
-    [208, 'lua/shared/rate-limit/meters.lua', 61],
-    [211, 'lua/shared/rate-limit/gcra.lua', 41],
-    [220, 'lua/shared/rate-limit/gcra.lua', 51],
-    [224, 'lua/shared/rate-limit/sliding-window.lua', 30],
-    [235, 'lua/shared/rate-limit/concurrency.lua', 22],
-    [241, 'lua/shared/rate-limit/meters.lua', 51],
-    [250, 'lua/shared/rate-limit/meters.lua', 64],
-    [258, 'lua/rate-limit/peek.lua', 22],
-    [259, 'lua/shared/rate-limit/meters.lua', 73],
-    [267, 'lua/rate-limit/peek.lua', 23],
+    [1, 'lua/rate-limit/peek.lua', 9],
+    [4, 'lua/shared/rate-limit/subject.lua', 14],
+    [10, 'lua/shared/rate-limit/own-time.lua', 16],
+    [19, 'lua/shared/rate-limit/subject.lua', 20],
+    [32, 'lua/rate-limit/peek.lua', 13],
+    [36, 'lua/shared/clock.lua', 3],
+    [40, 'lua/rate-limit/peek.lua', 17],
+    [41, 'lua/shared/rate-limit/pairs.lua', 4],
+    [44, 'lua/shared/rate-limit/pairs.lua', 13],
+    [47, 'lua/shared/rate-limit/arrival.lua', 5],
+    [54, 'lua/shared/rate-limit/gcra.lua', 8],
+    [58, 'lua/shared/rate-limit/gcra.lua', 14],
+    [61, 'lua/shared/rate-limit/gcra.lua', 18],
+    [72, 'lua/shared/rate-limit/arrival.lua', 15],
+    [85, 'lua/shared/rate-limit/gcra.lua', 30],
+    [95, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [103, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [110, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [118, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [131, 'lua/shared/rate-limit/meters.lua', 4],
+    [144, 'lua/shared/rate-limit/meters.lua', 19],
+    [149, 'lua/shared/rate-limit/meters.lua', 26],
+    [173, 'lua/rate-limit/peek.lua', 18],
+    [174, 'lua/shared/rate-limit/meters.lua', 83],
+    [182, 'lua/rate-limit/peek.lua', 19],
+    [185, 'lua/shared/rate-limit/meters.lua', 62],
+    [187, 'lua/shared/rate-limit/gcra.lua', 42],
+    [195, 'lua/shared/rate-limit/gcra.lua', 51],
+    [199, 'lua/shared/rate-limit/sliding-window.lua', 30],
+    [210, 'lua/shared/rate-limit/concurrency.lua', 22],
+    [216, 'lua/shared/rate-limit/meters.lua', 52],
+    [224, 'lua/shared/rate-limit/meters.lua', 64],
+    [232, 'lua/rate-limit/peek.lua', 22],
+    [233, 'lua/shared/rate-limit/meters.lua', 73],
+    [241, 'lua/rate-limit/peek.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -1297,548 +1204,506 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '1dff6ede9f44d1ea63906b06f6803683eb8587e9',
+    sha1: 'ee3f05dcac43be09e79197ac94d17e55caa9faa7',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by
-its token; without one the units count as taken just now. Places of limits of takes at work stay as they
-are. \`limits\` as after a take.
-
-@returns refunded  now_us:integer limits:[free:integer reset_us:integer]
-@returns known     now_us:integer limits:[free:integer reset_us:integer]
-@returns absent
-@cost    O(limits x 65 + places of limits of takes at work)
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
-local cost = tonumber(ARGV[4]) -- integer: units to give back
-local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+    source: `local state = KEYS[1]
+local caller = ARGV[1]
+local call = tonumber(ARGV[2])
+local token = tonumber(ARGV[3])
+local cost = tonumber(ARGV[4])
+local limits, limits_at = ARGV, 5
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
 end
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or '1',
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
+local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
 end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
+return redis.error_reply('LAYOUT ' .. subject.layout)
 end
--- The token of this very call, if it was carried out before. The second value is true for a call whose
--- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
-  if not record then
-    return nil, false
-  end
-  local number, token = struct.unpack('>dd', record)
-  return number == call and token or nil, number > call
+if not record then
+return nil, false
+end
+local number, token = struct.unpack('>dd', record)
+return number == call and token or nil, number > call
 end
 local remembered, superseded = recall_token(subject.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if not subject.exists then
-  return { 'absent' }
+return { 'absent' }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local server_us = clock_us()
 local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
--- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * 16 + 1)
+return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
--- What \`units\` cost.
 local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
--- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
 end
 local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
 end
 local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-  end
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
 end
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-  local past, entries = 0, #log / 16
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
 end
--- Lets the meter read what its limit has counted.
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
 local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
 end
--- An older release has counted, and knows no time of the subject.
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
 local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
 end
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+end
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[5 + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[5 + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + 10000 then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
+end
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
 end
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
+local told = {}
+for _, meter in ipairs(meters) do
+told[#told + 1] = meter.free
+told[#told + 1] = meter.reset_us
+end
+return told
 end
 if remembered then
-  return { 'refunded', server_us, tell_meters(meters) }
+return { 'refunded', server_us, tell_meters(meters) }
 end
 local function token_at(list, place)
-  return struct.unpack('>d', list, (place - 1) * 8 + 1)
+return struct.unpack('>d', list, (place - 1) * 8 + 1)
 end
 local function refunded_field(token)
-  return string.format('refunded:%.0f', token)
+return string.format('refunded:%.0f', token)
 end
 local function is_refunded(state, refunded, token)
-  local places = #refunded / 8
-  for place = 1, places do
-    if token_at(refunded, place) == token then
-      return true
-    end
-  end
-  if places < 64 or token > token_at(refunded, 1) then
-    return false
-  end
-  local known = redis.call('HMGET', state, refunded_field(token), 'refunded-older')
-  return known[1] or known[2] and token <= token_at(known[2], 1)
+local places = #refunded / 8
+for place = 1, places do
+if token_at(refunded, place) == token then
+return true
+end
+end
+if places < 64 or token > token_at(refunded, 1) then
+return false
+end
+local known = redis.call('HMGET', state, refunded_field(token), 'refunded-older')
+return known[1] or known[2] and token <= token_at(known[2], 1)
 end
 if token > 0 and is_refunded(state, subject.refunded, token) then
-  return { 'known', server_us, tell_meters(meters) }
+return { 'known', server_us, tell_meters(meters) }
 end
-
 local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
+return struct.pack('>dd', first, second)
 end
 local function refund_meters(meters, units, at_us)
--- What has flowed back by itself since the take is not given a second time.
 local function refund_gcra(meter, units, at_us)
-  local back, rest = gcra_cost(meter, units)
-  back = back - math.max(0, meter.now_us - at_us)
-  local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
-  if back < 0 then
-    return
-  end
-  if ahead_rest < 0 then
-    ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
-  end
-  if ahead < 0 then
-    ahead, ahead_rest = 0, 0
-  end
-  gcra_set(meter, ahead, ahead_rest)
+local back, rest = gcra_cost(meter, units)
+back = back - math.max(0, meter.now_us - at_us)
+local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
+if back < 0 then
+return
 end
--- The oldest units go: those that stay count for longer, so the window never holds too many.
+if ahead_rest < 0 then
+ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
+end
+if ahead < 0 then
+ahead, ahead_rest = 0, 0
+end
+gcra_set(meter, ahead, ahead_rest)
+end
 local function refund_sliding_window(meter, units, at_us)
-  if at_us + meter.window_us <= meter.now_us + 1000 then
-    return
-  end
-  local total, log, left = meter.total, meter.log, units
-  while left > 0 and #log > 0 do
-    local last_us, counted = pair_at(log, 1)
-    local given = math.min(left, counted)
-    log = without_first(log, 1)
-    if given < counted then
-      log = pack_pair(last_us, counted - given) .. log
-    end
-    total, left = total - given, left - given
-  end
-  sliding_window_set(meter, total, log)
+if at_us + meter.window_us <= meter.now_us + 1000 then
+return
 end
-  for _, meter in ipairs(meters) do
-    if meter.algorithm == 'gcra' then
-      refund_gcra(meter, units, at_us)
-    elseif meter.algorithm == 'sliding-window' then
-      refund_sliding_window(meter, units, at_us)
-    end
-  end
+local total, log, left = meter.total, meter.log, units
+while left > 0 and #log > 0 do
+local last_us, counted = pair_at(log, 1)
+local given = math.min(left, counted)
+log = without_first(log, 1)
+if given < counted then
+log = pack_pair(last_us, counted - given) .. log
+end
+total, left = total - given, left - given
+end
+sliding_window_set(meter, total, log)
+end
+for _, meter in ipairs(meters) do
+if meter.algorithm == 'gcra' then
+refund_gcra(meter, units, at_us)
+elseif meter.algorithm == 'sliding-window' then
+refund_sliding_window(meter, units, at_us)
+end
+end
 end
 refund_meters(meters, cost, token > 0 and token or now_us)
--- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
--- stays as it was.
 redis.call('HDEL', state, '')
 local written = {}
 if token > 0 then
--- The fields to write for a token that is refunded, each with its value behind it.
 local function note_refunded(state, refunded, token, now_us)
-  local place = #refunded / 8
-  while place > 0 and token_at(refunded, place) > token do
-    place = place - 1
-  end
-  local list = string.sub(refunded, 1, place * 8)
-    .. struct.pack('>d', token)
-    .. string.sub(refunded, place * 8 + 1)
-  if #list <= 64 * 8 then
-    return { 'refunded', list }
-  end
--- What is to be written for a token that leaves the list. When the key would go, all that was taken by now has flowed back.
+local place = #refunded / 8
+while place > 0 and token_at(refunded, place) > token do
+place = place - 1
+end
+local list = string.sub(refunded, 1, place * 8)
+.. struct.pack('>d', token)
+.. string.sub(refunded, place * 8 + 1)
+if #list <= 64 * 8 then
+return { 'refunded', list }
+end
 local function note_older(state, token, now_us)
-  if redis.call('HLEN', state) < 10000 then
-    return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
-  end
-  local known = redis.call('HGET', state, 'refunded-older')
-  return 'refunded-older', struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
+if redis.call('HLEN', state) < 10000 then
+return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
 end
-  return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
+local known = redis.call('HGET', state, 'refunded-older')
+return 'refunded-older', struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
 end
-  written = note_refunded(state, subject.refunded, token, now_us)
+return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
+end
+written = note_refunded(state, subject.refunded, token, now_us)
 end
 local is_one_more = written[3] ~= nil
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
 local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + 20000
+local needed_us, short = 0, false
+for _, meter in ipairs(meters) do
+needed_us = math.max(needed_us, meter.reset_us)
 end
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
+local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+for _, meter in ipairs(meters) do
+short = short or needed_ms > meter.kept_until_ms
+end
+if not short then
+return nil
+end
+for _, meter in ipairs(meters) do
+meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+end
+return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+local life_ms = plan_life(meters, now_us, subject.offset_us)
 local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+if meter.ahead == 0 and meter.rest == 0 then
+return pack_pair(0, 0)
+end
+return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
+return struct.pack('>d', meter.total) .. meter.log
 end
 local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
+local head = pack_pair(meter.kept_until_ms, meter.token)
+if meter.algorithm == 'gcra' then
+return head .. pack_gcra(meter)
+elseif meter.algorithm == 'sliding-window' then
+return head .. pack_sliding_window(meter)
 end
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = '1'
-  end
-  written[#written + 1] = 'time'
+return head .. meter.leases
+end
+for _, meter in ipairs(meters) do
+written[#written + 1] = meter.field
+written[#written + 1] = pack_counts(meter)
+end
+if not subject.exists then
+written[#written + 1] = 'layout'
+written[#written + 1] = '1'
+end
+written[#written + 1] = 'time'
 local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
 end
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
+return struct.pack('>ddd', token, taken_us, offset_us)
+end
+written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+if caller ~= '' then
+written[#written + 1] = caller
+written[#written + 1] = pack_pair(call, at_us)
+end
+redis.call('HSET', state, unpack(written))
+if life_ms then
 local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
+if redis.call('PTTL', state) < life_ms then
+redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
 end
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+end
+keep_for(state, life_ms)
+end
+local is_first = subject.exists and not subject.record
+if caller ~= '' and (is_first or call % 16 == 0) then
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
+end
+end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
 end
 local function forget_old_fields(state, now_us)
-  -- Two records, and some other fields.
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
 end
-    forget_old_fields(state, now_us)
-  end
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
+end
+forget_old_fields(state, now_us)
+end
 end
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
 if is_one_more then
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
+end
+end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
 end
 local function forget_old_fields(state, now_us)
-  -- Two records, and some other fields.
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
 end
-  forget_old_fields(state, now_us)
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
 end
-return { 'refunded', server_us, tell_meters(meters) }
-`,
+forget_old_fields(state, now_us)
+end
+return { 'refunded', server_us, tell_meters(meters) }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/refund.lua', 1],
-    [18, 'lua/shared/rate-limit/subject.lua', 13],
-    [25, 'lua/shared/rate-limit/own-time.lua', 16],
-    [34, 'lua/shared/rate-limit/subject.lua', 20],
-    [47, 'lua/rate-limit/refund.lua', 18],
-    [51, 'lua/shared/rate-limit/calls.lua', 6],
-    [60, 'lua/rate-limit/refund.lua', 22],
-    [67, 'lua/shared/clock.lua', 1],
-    [73, 'lua/rate-limit/refund.lua', 29],
-    [74, 'lua/shared/rate-limit/pairs.lua', 4],
-    [77, 'lua/shared/rate-limit/pairs.lua', 12],
-    [81, 'lua/shared/rate-limit/arrival.lua', 4],
-    [89, 'lua/shared/rate-limit/gcra.lua', 7],
-    [94, 'lua/shared/rate-limit/gcra.lua', 13],
-    [110, 'lua/shared/rate-limit/arrival.lua', 13],
-    [125, 'lua/shared/rate-limit/gcra.lua', 30],
-    [135, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [143, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [150, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [158, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [171, 'lua/shared/rate-limit/meters.lua', 3],
-    [185, 'lua/shared/rate-limit/meters.lua', 18],
-    [191, 'lua/shared/rate-limit/meters.lua', 25],
-    [216, 'lua/rate-limit/refund.lua', 30],
-    [217, 'lua/shared/rate-limit/meters.lua', 73],
-    [225, 'lua/rate-limit/refund.lua', 31],
-    [228, 'lua/shared/rate-limit/refunded.lua', 12],
-    [231, 'lua/shared/rate-limit/refunded.lua', 8],
-    [234, 'lua/shared/rate-limit/refunded.lua', 16],
-    [247, 'lua/rate-limit/refund.lua', 34],
-    [251, 'lua/shared/rate-limit/pairs.lua', 8],
-    [254, 'lua/shared/rate-limit/refund.lua', 42],
-    [255, 'lua/shared/rate-limit/refund.lua', 7],
-    [271, 'lua/shared/rate-limit/refund.lua', 24],
-    [288, 'lua/shared/rate-limit/refund.lua', 43],
-    [296, 'lua/rate-limit/refund.lua', 38],
-    [302, 'lua/shared/rate-limit/refunded.lua', 39],
-    [314, 'lua/shared/rate-limit/refunded.lua', 30],
-    [322, 'lua/shared/rate-limit/refunded.lua', 51],
-    [324, 'lua/rate-limit/refund.lua', 44],
-    [327, 'lua/shared/rate-limit/save.lua', 33],
-    [330, 'lua/shared/rate-limit/save.lua', 13],
-    [349, 'lua/shared/rate-limit/save.lua', 36],
-    [350, 'lua/shared/rate-limit/gcra.lua', 60],
-    [357, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [360, 'lua/shared/rate-limit/save.lua', 3],
-    [369, 'lua/shared/rate-limit/save.lua', 37],
-    [378, 'lua/shared/rate-limit/own-time.lua', 26],
-    [384, 'lua/shared/rate-limit/save.lua', 46],
-    [391, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [397, 'lua/shared/rate-limit/save.lua', 53],
-    [402, 'lua/shared/drop-over.lua', 4],
-    [424, 'lua/shared/rate-limit/calls.lua', 16],
-    [436, 'lua/shared/rate-limit/save.lua', 58],
-    [439, 'lua/rate-limit/refund.lua', 47],
-    [441, 'lua/shared/drop-over.lua', 4],
-    [463, 'lua/shared/rate-limit/calls.lua', 16],
-    [475, 'lua/rate-limit/refund.lua', 49],
+    [1, 'lua/rate-limit/refund.lua', 11],
+    [7, 'lua/shared/rate-limit/subject.lua', 14],
+    [13, 'lua/shared/rate-limit/own-time.lua', 16],
+    [22, 'lua/shared/rate-limit/subject.lua', 20],
+    [35, 'lua/rate-limit/refund.lua', 18],
+    [39, 'lua/shared/rate-limit/calls.lua', 8],
+    [46, 'lua/rate-limit/refund.lua', 22],
+    [53, 'lua/shared/clock.lua', 3],
+    [57, 'lua/rate-limit/refund.lua', 29],
+    [58, 'lua/shared/rate-limit/pairs.lua', 4],
+    [61, 'lua/shared/rate-limit/pairs.lua', 13],
+    [64, 'lua/shared/rate-limit/arrival.lua', 5],
+    [71, 'lua/shared/rate-limit/gcra.lua', 8],
+    [75, 'lua/shared/rate-limit/gcra.lua', 14],
+    [78, 'lua/shared/rate-limit/gcra.lua', 18],
+    [89, 'lua/shared/rate-limit/arrival.lua', 15],
+    [102, 'lua/shared/rate-limit/gcra.lua', 30],
+    [112, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [120, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [127, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [135, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [148, 'lua/shared/rate-limit/meters.lua', 4],
+    [161, 'lua/shared/rate-limit/meters.lua', 19],
+    [166, 'lua/shared/rate-limit/meters.lua', 26],
+    [190, 'lua/rate-limit/refund.lua', 30],
+    [191, 'lua/shared/rate-limit/meters.lua', 73],
+    [199, 'lua/rate-limit/refund.lua', 31],
+    [202, 'lua/shared/rate-limit/refunded.lua', 12],
+    [205, 'lua/shared/rate-limit/refunded.lua', 8],
+    [208, 'lua/shared/rate-limit/refunded.lua', 16],
+    [221, 'lua/rate-limit/refund.lua', 34],
+    [224, 'lua/shared/rate-limit/pairs.lua', 8],
+    [227, 'lua/shared/rate-limit/refund.lua', 42],
+    [228, 'lua/shared/rate-limit/refund.lua', 8],
+    [243, 'lua/shared/rate-limit/refund.lua', 25],
+    [259, 'lua/shared/rate-limit/refund.lua', 43],
+    [267, 'lua/rate-limit/refund.lua', 38],
+    [268, 'lua/rate-limit/refund.lua', 41],
+    [271, 'lua/shared/rate-limit/refunded.lua', 40],
+    [282, 'lua/shared/rate-limit/refunded.lua', 31],
+    [289, 'lua/shared/rate-limit/refunded.lua', 51],
+    [291, 'lua/rate-limit/refund.lua', 44],
+    [294, 'lua/shared/rate-limit/save.lua', 35],
+    [295, 'lua/shared/rate-limit/save.lua', 15],
+    [312, 'lua/shared/rate-limit/save.lua', 36],
+    [313, 'lua/shared/rate-limit/gcra.lua', 61],
+    [319, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [322, 'lua/shared/rate-limit/save.lua', 3],
+    [331, 'lua/shared/rate-limit/save.lua', 37],
+    [340, 'lua/shared/rate-limit/own-time.lua', 26],
+    [346, 'lua/shared/rate-limit/save.lua', 46],
+    [353, 'lua/shared/rate-limit/keep-for.lua', 6],
+    [358, 'lua/shared/rate-limit/save.lua', 53],
+    [360, 'lua/shared/rate-limit/save.lua', 56],
+    [362, 'lua/shared/drop-over.lua', 6],
+    [365, 'lua/shared/drop-over.lua', 10],
+    [377, 'lua/shared/drop-over.lua', 23],
+    [380, 'lua/shared/rate-limit/calls.lua', 16],
+    [381, 'lua/shared/rate-limit/calls.lua', 18],
+    [391, 'lua/shared/rate-limit/save.lua', 58],
+    [394, 'lua/rate-limit/refund.lua', 47],
+    [396, 'lua/shared/drop-over.lua', 6],
+    [399, 'lua/shared/drop-over.lua', 10],
+    [411, 'lua/shared/drop-over.lua', 23],
+    [414, 'lua/shared/rate-limit/calls.lua', 16],
+    [415, 'lua/shared/rate-limit/calls.lua', 18],
+    [425, 'lua/rate-limit/refund.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1903,408 +1768,373 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '4bf1b67d1cca9e632b9164f019d5f53aa33b6e04',
+    sha1: '344976943be9db3c8962b6fb481d7f773ea1104d',
     reads: false,
     bytes: false,
-    source: `--[[
-Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released,
-or its lease has ended.
-
-@returns released
-@returns lost
-@cost    O(places of the limits)
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local token = tonumber(ARGV[3]) -- integer: that of the take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+    source: `local state = KEYS[1]
+local caller = ARGV[1]
+local call = tonumber(ARGV[2])
+local token = tonumber(ARGV[3])
+local limits, limits_at = ARGV, 4
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
 end
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or '1',
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
+local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
 end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
+return redis.error_reply('LAYOUT ' .. subject.layout)
 end
--- The token of this very call, if it was carried out before. The second value is true for a call whose
--- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
-  if not record then
-    return nil, false
-  end
-  local number, token = struct.unpack('>dd', record)
-  return number == call and token or nil, number > call
+if not record then
+return nil, false
+end
+local number, token = struct.unpack('>dd', record)
+return number == call and token or nil, number > call
 end
 local remembered, superseded = recall_token(subject.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'released' }
+return { 'released' }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local server_us = clock_us()
 local held = false
 local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
--- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * 16 + 1)
+return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
--- What \`units\` cost.
 local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
--- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
 end
 local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
 end
 local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-  end
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
 end
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-  local past, entries = 0, #log / 16
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
 end
--- Lets the meter read what its limit has counted.
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
 local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
 end
--- An older release has counted, and knows no time of the subject.
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
 local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
 end
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+end
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[5 + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[5 + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + 10000 then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
+end
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
 end
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * 16)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
+for place = 1, meter.held or 0 do
+local _, holder = pair_at(meter.leases, place)
+if holder == token then
+local before = string.sub(meter.leases, 1, (place - 1) * 16)
+concurrency_set(meter, before .. without_first(meter.leases, place))
+return true
+end
+end
+return false
 end
 for _, meter in ipairs(meters) do
-  held = free_place(meter, token) or held
+held = free_place(meter, token) or held
 end
 if not held then
-  return { 'lost' }
+return { 'lost' }
 end
--- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
--- stays as it was.
 redis.call('HDEL', state, '')
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
 local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + 20000
+local needed_us, short = 0, false
+for _, meter in ipairs(meters) do
+needed_us = math.max(needed_us, meter.reset_us)
 end
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
+local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+for _, meter in ipairs(meters) do
+short = short or needed_ms > meter.kept_until_ms
+end
+if not short then
+return nil
+end
+for _, meter in ipairs(meters) do
+meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+end
+return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+local life_ms = plan_life(meters, now_us, subject.offset_us)
 local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
+return struct.pack('>dd', first, second)
 end
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+if meter.ahead == 0 and meter.rest == 0 then
+return pack_pair(0, 0)
+end
+return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
+return struct.pack('>d', meter.total) .. meter.log
 end
 local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
+local head = pack_pair(meter.kept_until_ms, meter.token)
+if meter.algorithm == 'gcra' then
+return head .. pack_gcra(meter)
+elseif meter.algorithm == 'sliding-window' then
+return head .. pack_sliding_window(meter)
 end
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = '1'
-  end
-  written[#written + 1] = 'time'
+return head .. meter.leases
+end
+for _, meter in ipairs(meters) do
+written[#written + 1] = meter.field
+written[#written + 1] = pack_counts(meter)
+end
+if not subject.exists then
+written[#written + 1] = 'layout'
+written[#written + 1] = '1'
+end
+written[#written + 1] = 'time'
 local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
 end
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
+return struct.pack('>ddd', token, taken_us, offset_us)
+end
+written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+if caller ~= '' then
+written[#written + 1] = caller
+written[#written + 1] = pack_pair(call, at_us)
+end
+redis.call('HSET', state, unpack(written))
+if life_ms then
 local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
+if redis.call('PTTL', state) < life_ms then
+redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
 end
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
+end
+keep_for(state, life_ms)
+end
+local is_first = subject.exists and not subject.record
+if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
-  -- Two records, and some other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
 end
-    forget_old_fields(state, now_us)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
+end
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
+end
+forget_old_fields(state, now_us)
+end
 end
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
-return { 'released' }
-`,
+return { 'released' }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/release.lua', 1],
-    [15, 'lua/shared/rate-limit/subject.lua', 13],
-    [22, 'lua/shared/rate-limit/own-time.lua', 16],
-    [31, 'lua/shared/rate-limit/subject.lua', 20],
-    [44, 'lua/rate-limit/release.lua', 15],
-    [48, 'lua/shared/rate-limit/calls.lua', 6],
-    [57, 'lua/rate-limit/release.lua', 19],
-    [64, 'lua/shared/clock.lua', 1],
-    [70, 'lua/rate-limit/release.lua', 26],
-    [72, 'lua/shared/rate-limit/pairs.lua', 4],
-    [75, 'lua/shared/rate-limit/pairs.lua', 12],
-    [79, 'lua/shared/rate-limit/arrival.lua', 4],
-    [87, 'lua/shared/rate-limit/gcra.lua', 7],
-    [92, 'lua/shared/rate-limit/gcra.lua', 13],
-    [108, 'lua/shared/rate-limit/arrival.lua', 13],
-    [123, 'lua/shared/rate-limit/gcra.lua', 30],
-    [133, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [141, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [148, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [156, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [169, 'lua/shared/rate-limit/meters.lua', 3],
-    [183, 'lua/shared/rate-limit/meters.lua', 18],
-    [189, 'lua/shared/rate-limit/meters.lua', 25],
-    [214, 'lua/rate-limit/release.lua', 28],
-    [215, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [227, 'lua/rate-limit/release.lua', 29],
-    [236, 'lua/shared/rate-limit/save.lua', 33],
-    [239, 'lua/shared/rate-limit/save.lua', 13],
-    [258, 'lua/shared/rate-limit/save.lua', 36],
-    [259, 'lua/shared/rate-limit/pairs.lua', 8],
-    [262, 'lua/shared/rate-limit/gcra.lua', 60],
-    [269, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [272, 'lua/shared/rate-limit/save.lua', 3],
-    [281, 'lua/shared/rate-limit/save.lua', 37],
-    [290, 'lua/shared/rate-limit/own-time.lua', 26],
-    [296, 'lua/shared/rate-limit/save.lua', 46],
-    [303, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [309, 'lua/shared/rate-limit/save.lua', 53],
-    [314, 'lua/shared/rate-limit/calls.lua', 16],
-    [316, 'lua/shared/drop-over.lua', 4],
-    [338, 'lua/shared/rate-limit/calls.lua', 18],
-    [348, 'lua/shared/rate-limit/save.lua', 58],
-    [351, 'lua/rate-limit/release.lua', 38],
+    [1, 'lua/rate-limit/release.lua', 9],
+    [6, 'lua/shared/rate-limit/subject.lua', 14],
+    [12, 'lua/shared/rate-limit/own-time.lua', 16],
+    [21, 'lua/shared/rate-limit/subject.lua', 20],
+    [34, 'lua/rate-limit/release.lua', 15],
+    [38, 'lua/shared/rate-limit/calls.lua', 8],
+    [45, 'lua/rate-limit/release.lua', 19],
+    [52, 'lua/shared/clock.lua', 3],
+    [56, 'lua/rate-limit/release.lua', 26],
+    [58, 'lua/shared/rate-limit/pairs.lua', 4],
+    [61, 'lua/shared/rate-limit/pairs.lua', 13],
+    [64, 'lua/shared/rate-limit/arrival.lua', 5],
+    [71, 'lua/shared/rate-limit/gcra.lua', 8],
+    [75, 'lua/shared/rate-limit/gcra.lua', 14],
+    [78, 'lua/shared/rate-limit/gcra.lua', 18],
+    [89, 'lua/shared/rate-limit/arrival.lua', 15],
+    [102, 'lua/shared/rate-limit/gcra.lua', 30],
+    [112, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [120, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [127, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [135, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [148, 'lua/shared/rate-limit/meters.lua', 4],
+    [161, 'lua/shared/rate-limit/meters.lua', 19],
+    [166, 'lua/shared/rate-limit/meters.lua', 26],
+    [190, 'lua/rate-limit/release.lua', 28],
+    [191, 'lua/shared/rate-limit/concurrency.lua', 40],
+    [202, 'lua/rate-limit/release.lua', 29],
+    [208, 'lua/rate-limit/release.lua', 37],
+    [209, 'lua/shared/rate-limit/save.lua', 35],
+    [210, 'lua/shared/rate-limit/save.lua', 15],
+    [227, 'lua/shared/rate-limit/save.lua', 36],
+    [228, 'lua/shared/rate-limit/pairs.lua', 8],
+    [231, 'lua/shared/rate-limit/gcra.lua', 61],
+    [237, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [240, 'lua/shared/rate-limit/save.lua', 3],
+    [249, 'lua/shared/rate-limit/save.lua', 37],
+    [258, 'lua/shared/rate-limit/own-time.lua', 26],
+    [264, 'lua/shared/rate-limit/save.lua', 46],
+    [271, 'lua/shared/rate-limit/keep-for.lua', 6],
+    [276, 'lua/shared/rate-limit/save.lua', 53],
+    [278, 'lua/shared/rate-limit/save.lua', 56],
+    [280, 'lua/shared/rate-limit/calls.lua', 16],
+    [281, 'lua/shared/drop-over.lua', 6],
+    [284, 'lua/shared/drop-over.lua', 10],
+    [296, 'lua/shared/drop-over.lua', 23],
+    [299, 'lua/shared/rate-limit/calls.lua', 18],
+    [309, 'lua/shared/rate-limit/save.lua', 58],
+    [312, 'lua/rate-limit/release.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2380,265 +2210,238 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '4f617e0aaf89484430664e48f81041e90677f6ad',
+    sha1: 'ce5ef7f0545d426a6c8267f0aef5ad2a23415530',
     reads: false,
     bytes: false,
-    source: `--[[
-Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts,
-same bound, same tokens as \`take\`. Of a subject \`count\` takes of one cost are judged one after the other:
-the first \`granted\` of them have the tokens from \`token\` on, the others are denied and consume nothing.
-\`free\`, \`reset_us\` and \`wait_us\` (until one more take of the cost is allowed; 0: now, or none was denied)
-hold after all of them. A subject that is refused is left alone, told in \`refused\` (\`at\`: its place, counted
-from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be
-granted then only where it had granted none.
-
-@returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
-@cost    O(subjects)
-]]
-local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local name = ARGV[3] -- text: the limit
-local limit = tonumber(ARGV[4]) -- integer: units that flow back in a window
-local window_ms = tonumber(ARGV[5]) -- integer: the window
-local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
-local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
-
+    source: `local state, state_at = KEYS, 1
+local caller = ARGV[1]
+local call = tonumber(ARGV[2])
+local name = ARGV[3]
+local limit = tonumber(ARGV[4])
+local window_ms = tonumber(ARGV[5])
+local burst = tonumber(ARGV[6])
+local takes, takes_at = ARGV, 7
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local server_us = clock_us()
 local window_us = window_ms * 1000
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
--- Room for one subject, so that the list need not grow for it.
 local told, refused = { 0, 0, 0, 0, 0 }, false
-
 local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
 end
 local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
 end
--- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
--- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+return struct.pack('>ddd', token, taken_us, offset_us)
+end
 local function keep_time(state, token, taken_us, offset_us)
-  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
 end
--- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
--- theoretical arrival time then lies. Tried downwards from one more than there is room for.
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
+end
 local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
-  local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-  local granted, wait_us = count, 0
-  while true do
-    if granted * cost > burst then
-      granted = (burst - burst % cost) / cost + 1
-    end
-    local next_rest = rest + granted * cost * unit_rest
-    local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
-    next_rest = next_rest % limit
-    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
-    if over_us <= 0 then
-      return granted, wait_us, next_ahead, next_rest
-    end
-    local room = (span - ahead) * limit + span_rest - rest
-    -- Exact while the room times the limit is; beyond that a unit more or less.
-    local units = (room - room % window_us) / window_us + 1
-    wait_us = over_us
-    granted = math.min(granted - 1, (units - units % cost) / cost + 1)
-  end
+local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
+local granted, wait_us = count, 0
+while true do
+if granted * cost > burst then
+granted = (burst - burst % cost) / cost + 1
 end
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+local next_rest = rest + granted * cost * unit_rest
+local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
+next_rest = next_rest % limit
+local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
+if over_us <= 0 then
+return granted, wait_us, next_ahead, next_rest
+end
+local room = (span - ahead) * limit + span_rest - rest
+local units = (room - room % window_us) / window_us + 1
+wait_us = over_us
+granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+end
+end
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
+end
+end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
 end
 local function forget_old_fields(state, now_us)
-  -- Two records, and some other fields.
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
 end
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
+end
 local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
+if redis.call('PTTL', state) < life_ms then
+redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
 end
--- In one piece: a function that saw these names would cost a take more than all that it does.
+end
 for at = takes_at, #takes, 2 do
-  local place = (at - takes_at) / 2
-  local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
-  local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
-  local layout, counts, record = stored[1], stored[2], stored[4]
-  local number, token = -1, 0
-  if record then
-    number, token = decode('>dd', record)
-  end
-  local why = layout and layout ~= '1' and 'LAYOUT ' .. layout
-    or cost > burst and 'INVALID cost: no wait is long enough for so much'
-    or stored.err
-    or number > call and 'INVALID call: a later one has taken its slot'
-  local granted, free, reset_us, wait_us = 0, 0, 0, 0
-  if why then
-    refused = refused or {}
-    refused[#refused + 1] = place
-    refused[#refused + 1] = why
-    token = 0
-  else
-    local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
-    local newest, taken_us, offset_us = read_time(stored[3])
-    local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
-    if counts then
-      kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      -- An older release has counted, and knows no time of the subject.
-      if last > newest then
-        newest, taken_us = last, math.max(last, taken_us)
-      end
-    end
-    local now_us = server_us + offset_us
-    if taken_us > now_us + 10000 then
-      now_us, offset_us = taken_us, taken_us - server_us
-      if not remembered then
-        keep_time(subject, newest, taken_us, offset_us)
-      end
-    end
-    local ahead, rest = ahead_of_now(arrival, arrival_rest, last, now_us, limit, span, span_rest)
-
-    granted = remembered or count
-    local units = granted * cost
-    local next_rest = rest + units * unit_rest
-    local next_ahead = ahead + units * unit + (next_rest - next_rest % limit) / limit
-    next_rest = next_rest % limit
-    if remembered then
-      if count > remembered then
-        wait_us = select(2, grant_fewer(ahead, rest, 1, cost, limit, window_us, burst))
-      end
-    else
-      if next_ahead >= span or units > burst then
-        granted, wait_us, next_ahead, next_rest =
-          grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
-      end
-      token = 0
-      if granted > 0 then
-        ahead, rest = next_ahead, next_rest
-        token = newest < now_us and now_us or newest + 1
-      end
-    end
-    reset_us = rest > 0 and ahead + 1 or ahead
-    local room = (span - ahead) * limit + span_rest - rest
-    free = (room - room % window_us) / window_us
-
-    if not remembered and granted > 0 then
-      local needed_ms = (now_us + reset_us) / 1000 + 20000 / 2
-      local is_short = needed_ms > kept_until_ms
-      if is_short then
-        kept_until_ms = needed_ms - needed_ms % 1 + 20000 / 2
-      end
-      counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-      local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
-      if caller == '' then
-        redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
-      else
-        local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
-        -- The layout is written where it is not there yet: each field costs some more.
-        if layout then
-          redis.call('HSET', subject, field, counts, 'time', time, caller, own)
-        else
-          redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
-        end
-        -- Where a record comes, old ones go, so that they never add up.
-        if layout and not record then
-          forget_old_fields(subject, now_us)
-        end
-      end
-      if is_short then
-        keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + 20000)
-      end
-    end
-  end
-  local to = place * 5
-  told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
-    granted, token, free, reset_us, wait_us
+local place = (at - takes_at) / 2
+local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
+local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
+local layout, counts, record = stored[1], stored[2], stored[4]
+local number, token = -1, 0
+if record then
+number, token = decode('>dd', record)
 end
-return { 'judged', server_us, told, refused }
-`,
+local why = layout and layout ~= '1' and 'LAYOUT ' .. layout
+or cost > burst and 'INVALID cost: no wait is long enough for so much'
+or stored.err
+or number > call and 'INVALID call: a later one has taken its slot'
+local granted, free, reset_us, wait_us = 0, 0, 0, 0
+if why then
+refused = refused or {}
+refused[#refused + 1] = place
+refused[#refused + 1] = why
+token = 0
+else
+local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
+local newest, taken_us, offset_us = read_time(stored[3])
+local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
+if counts then
+kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
+if last > newest then
+newest, taken_us = last, math.max(last, taken_us)
+end
+end
+local now_us = server_us + offset_us
+if taken_us > now_us + 10000 then
+now_us, offset_us = taken_us, taken_us - server_us
+if not remembered then
+keep_time(subject, newest, taken_us, offset_us)
+end
+end
+local ahead, rest = ahead_of_now(arrival, arrival_rest, last, now_us, limit, span, span_rest)
+granted = remembered or count
+local units = granted * cost
+local next_rest = rest + units * unit_rest
+local next_ahead = ahead + units * unit + (next_rest - next_rest % limit) / limit
+next_rest = next_rest % limit
+if remembered then
+if count > remembered then
+wait_us = select(2, grant_fewer(ahead, rest, 1, cost, limit, window_us, burst))
+end
+else
+if next_ahead >= span or units > burst then
+granted, wait_us, next_ahead, next_rest =
+grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+end
+token = 0
+if granted > 0 then
+ahead, rest = next_ahead, next_rest
+token = newest < now_us and now_us or newest + 1
+end
+end
+reset_us = rest > 0 and ahead + 1 or ahead
+local room = (span - ahead) * limit + span_rest - rest
+free = (room - room % window_us) / window_us
+if not remembered and granted > 0 then
+local needed_ms = (now_us + reset_us) / 1000 + 20000 / 2
+local is_short = needed_ms > kept_until_ms
+if is_short then
+kept_until_ms = needed_ms - needed_ms % 1 + 20000 / 2
+end
+counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
+if caller == '' then
+redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
+else
+local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
+if layout then
+redis.call('HSET', subject, field, counts, 'time', time, caller, own)
+else
+redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
+end
+if layout and not record then
+forget_old_fields(subject, now_us)
+end
+end
+if is_short then
+keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + 20000)
+end
+end
+end
+local to = place * 5
+told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
+granted, token, free, reset_us, wait_us
+end
+return { 'judged', server_us, told, refused }`,
   },
   parts: [],
   lines: [
-    [1, 'lua/rate-limit/take-each.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/rate-limit/take-each.lua', 24],
-    [32, 'lua/shared/rate-limit/arrival.lua', 4],
-    [40, 'lua/rate-limit/take-each.lua', 26],
-    [44, 'lua/shared/rate-limit/own-time.lua', 16],
-    [53, 'lua/shared/rate-limit/own-time.lua', 26],
-    [59, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [64, 'lua/shared/rate-limit/arrival.lua', 13],
-    [79, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [102, 'lua/shared/drop-over.lua', 4],
-    [124, 'lua/shared/rate-limit/calls.lua', 16],
-    [136, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [142, 'lua/rate-limit/take-each.lua', 30],
+    [1, 'lua/rate-limit/take-each.lua', 13],
+    [9, 'lua/rate-limit/take-each.lua', 22],
+    [11, 'lua/shared/clock.lua', 3],
+    [15, 'lua/rate-limit/take-each.lua', 24],
+    [17, 'lua/shared/rate-limit/arrival.lua', 5],
+    [24, 'lua/rate-limit/take-each.lua', 26],
+    [25, 'lua/rate-limit/take-each.lua', 28],
+    [26, 'lua/shared/rate-limit/own-time.lua', 16],
+    [35, 'lua/shared/rate-limit/own-time.lua', 26],
+    [41, 'lua/shared/rate-limit/keep-time.lua', 3],
+    [44, 'lua/shared/rate-limit/arrival.lua', 15],
+    [57, 'lua/shared/rate-limit/grant-fewer.lua', 3],
+    [72, 'lua/shared/rate-limit/grant-fewer.lua', 19],
+    [77, 'lua/shared/drop-over.lua', 6],
+    [80, 'lua/shared/drop-over.lua', 10],
+    [92, 'lua/shared/drop-over.lua', 23],
+    [95, 'lua/shared/rate-limit/calls.lua', 16],
+    [96, 'lua/shared/rate-limit/calls.lua', 18],
+    [106, 'lua/shared/rate-limit/keep-for.lua', 6],
+    [111, 'lua/rate-limit/take-each.lua', 31],
+    [136, 'lua/rate-limit/take-each.lua', 57],
+    [148, 'lua/rate-limit/take-each.lua', 70],
+    [171, 'lua/rate-limit/take-each.lua', 94],
+    [183, 'lua/rate-limit/take-each.lua', 107],
+    [188, 'lua/rate-limit/take-each.lua', 113],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2712,524 +2515,483 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '684466fb436e77fd692205ce0aa21757b3c30be7',
+    sha1: '3148124950e52cea56c583145593d57f04bace71',
     reads: false,
     bytes: false,
-    source: `--[[
-Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A
-repeated call is answered with its first token and counts once. The token is greater than those of all
-earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; \`denier\`
-is the place of the one that demands the longest wait, counted from 1.
-
-@returns taken   token:integer now_us:integer limits:[free:integer reset_us:integer]
-@returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 65 + places of limits of takes at work)
-]]
-local state = KEYS[1] -- hash: what counts for the subject
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local cost = tonumber(ARGV[3]) -- integer: units to take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+    source: `local state = KEYS[1]
+local caller = ARGV[1]
+local call = tonumber(ARGV[2])
+local cost = tonumber(ARGV[3])
+local limits, limits_at = ARGV, 4
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
 end
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or '1',
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
+local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
 end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
+return redis.error_reply('LAYOUT ' .. subject.layout)
 end
--- The token of this very call, if it was carried out before. The second value is true for a call whose
--- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
-  if not record then
-    return nil, false
-  end
-  local number, token = struct.unpack('>dd', record)
-  return number == call and token or nil, number > call
+if not record then
+return nil, false
+end
+local number, token = struct.unpack('>dd', record)
+return number == call and token or nil, number > call
 end
 local remembered, superseded = recall_token(subject.record, call)
 if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local server_us = clock_us()
 local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
--- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * 16 + 1)
+return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
 end
--- What \`units\` cost.
 local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
--- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
 end
 local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
 end
 local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-  end
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
 end
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-  local past, entries = 0, #log / 16
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
 end
--- Lets the meter read what its limit has counted.
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
 local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
 end
--- An older release has counted, and knows no time of the subject.
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
 local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
 end
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+end
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[5 + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[5 + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + 10000 then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
+end
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
 end
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
+local told = {}
+for _, meter in ipairs(meters) do
+told[#told + 1] = meter.free
+told[#told + 1] = meter.reset_us
+end
+return told
 end
 if remembered then
-  return { 'taken', remembered, server_us, tell_meters(meters) }
+return { 'taken', remembered, server_us, tell_meters(meters) }
 end
--- Whether a limit can never allow so many units at once.
 local function is_too_much(meters, units)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return true
-    end
-  end
-  return false
+for _, meter in ipairs(meters) do
+if meter.algorithm ~= 'concurrency' and units > meter.burst then
+return true
+end
+end
+return false
 end
 if is_too_much(meters, cost) then
-  return redis.error_reply('INVALID cost: no wait is long enough for so much')
+return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
--- What would be taken ahead of now after so many units more.
 local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
+local cost, cost_rest = gcra_cost(meter, units)
+local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
+if rest >= meter.limit then
+return ahead + 1, rest - meter.limit
 end
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
+return ahead, rest
+end
 local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
+local longest_us, denier = 0, 0
 local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+local ahead, rest = gcra_ahead(meter, units)
+return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
 end
 local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / 16 do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
+local total, wait_us = meter.total, 0
+for place = 1, #meter.log / 16 do
+if total + units <= meter.limit then
+return wait_us
+end
+local last_us, counted = pair_at(meter.log, place)
+total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
+end
+return wait_us
 end
 local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+if meter.held < meter.limit then
+return 0
 end
--- How long until the limit allows so many units; 0: now.
+return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+end
 local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
+if meter.algorithm == 'gcra' then
+return wait_for_gcra(meter, units)
+elseif meter.algorithm == 'sliding-window' then
+return wait_for_sliding_window(meter, units)
 end
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
+return wait_for_concurrency(meter)
+end
+for place, meter in ipairs(meters) do
+local wait_us = wait_for_meter(meter, units)
+if wait_us > longest_us then
+longest_us, denier = wait_us, place
+end
+end
+return longest_us, denier
 end
 local wait_us, denier = longest_wait(meters, cost)
 local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
+end
+return struct.pack('>ddd', token, taken_us, offset_us)
 end
 if wait_us > 0 then
-  if subject.stepped then
--- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
--- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+if subject.stepped then
 local function keep_time(state, token, taken_us, offset_us)
-  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
 end
-    keep_time(state, subject.token, subject.taken_us, subject.offset_us)
-  end
-  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+keep_time(state, subject.token, subject.taken_us, subject.offset_us)
 end
-
+return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+end
 local token = math.max(now_us, subject.token + 1)
 subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
 local function count_gcra(meter, units)
-  gcra_set(meter, gcra_ahead(meter, units))
+gcra_set(meter, gcra_ahead(meter, units))
 end
 local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
+return struct.pack('>dd', first, second)
 end
 local function count_sliding_window(meter, units)
-  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
-  local counted = units
-  if #log > 0 then
-    local last_us, last_units = pair_at(log, #log / 16)
-    -- The log stays sorted over a small step back of the clock.
-    at_us = math.max(at_us, last_us)
-    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-      log, counted = string.sub(log, 1, -16 - 1), counted + last_units
-    end
-  end
-  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
+local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
+local counted = units
+if #log > 0 then
+local last_us, last_units = pair_at(log, #log / 16)
+at_us = math.max(at_us, last_us)
+if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
+log, counted = string.sub(log, 1, -16 - 1), counted + last_units
+end
+end
+sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
 end
 local function count_concurrency(meter, token)
-  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
-  while place > 0 and pair_at(leases, place) > ends_us do
-    place = place - 1
-  end
-  local before = string.sub(leases, 1, place * 16)
-  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
+local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
+while place > 0 and pair_at(leases, place) > ends_us do
+place = place - 1
+end
+local before = string.sub(leases, 1, place * 16)
+concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 for _, meter in ipairs(meters) do
-  meter.token = token
-  if meter.algorithm == 'gcra' then
-    count_gcra(meter, cost)
-  elseif meter.algorithm == 'sliding-window' then
-    count_sliding_window(meter, cost)
-  else
-    count_concurrency(meter, token)
-  end
+meter.token = token
+if meter.algorithm == 'gcra' then
+count_gcra(meter, cost)
+elseif meter.algorithm == 'sliding-window' then
+count_sliding_window(meter, cost)
+else
+count_concurrency(meter, token)
 end
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
+end
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
 local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + 20000
+local needed_us, short = 0, false
+for _, meter in ipairs(meters) do
+needed_us = math.max(needed_us, meter.reset_us)
 end
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
+local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+for _, meter in ipairs(meters) do
+short = short or needed_ms > meter.kept_until_ms
+end
+if not short then
+return nil
+end
+for _, meter in ipairs(meters) do
+meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+end
+return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+local life_ms = plan_life(meters, now_us, subject.offset_us)
 local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+if meter.ahead == 0 and meter.rest == 0 then
+return pack_pair(0, 0)
+end
+return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
+return struct.pack('>d', meter.total) .. meter.log
 end
 local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
+local head = pack_pair(meter.kept_until_ms, meter.token)
+if meter.algorithm == 'gcra' then
+return head .. pack_gcra(meter)
+elseif meter.algorithm == 'sliding-window' then
+return head .. pack_sliding_window(meter)
 end
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = '1'
-  end
-  written[#written + 1] = 'time'
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
+return head .. meter.leases
+end
+for _, meter in ipairs(meters) do
+written[#written + 1] = meter.field
+written[#written + 1] = pack_counts(meter)
+end
+if not subject.exists then
+written[#written + 1] = 'layout'
+written[#written + 1] = '1'
+end
+written[#written + 1] = 'time'
+written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+if caller ~= '' then
+written[#written + 1] = caller
+written[#written + 1] = pack_pair(call, at_us)
+end
+redis.call('HSET', state, unpack(written))
+if life_ms then
 local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
+if redis.call('PTTL', state) < life_ms then
+redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
 end
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
+end
+keep_for(state, life_ms)
+end
+local is_first = subject.exists and not subject.record
+if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
-  -- Two records, and some other fields.
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
 local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
+local left, count = looked_at, math.min(looked_at, 8)
+while left > 0 do
+local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+local over = {}
+for at = 1, #sample, 2 do
+if is_over(sample[at + 1], sample[at]) then
+over[#over + 1] = sample[at]
 end
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
 end
-    forget_old_fields(state, now_us)
-  end
+if #over == 0 then
+return
+end
+redis.pcall('HDEL', hash, unpack(over))
+left = left - math.abs(count)
+count = -math.min(left, 3000)
+end
+end
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
+end
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
+end
+forget_old_fields(state, now_us)
+end
 end
 save_subject(state, subject, meters, now_us, caller, call, token, {})
-return { 'taken', token, server_us, tell_meters(meters) }
-`,
+return { 'taken', token, server_us, tell_meters(meters) }`,
   },
   parts: ['state'],
   lines: [
-    [1, 'lua/rate-limit/take.lua', 1],
-    [17, 'lua/shared/rate-limit/subject.lua', 13],
-    [24, 'lua/shared/rate-limit/own-time.lua', 16],
-    [33, 'lua/shared/rate-limit/subject.lua', 20],
-    [46, 'lua/rate-limit/take.lua', 17],
-    [50, 'lua/shared/rate-limit/calls.lua', 6],
-    [59, 'lua/rate-limit/take.lua', 21],
-    [63, 'lua/shared/clock.lua', 1],
-    [69, 'lua/rate-limit/take.lua', 25],
-    [70, 'lua/shared/rate-limit/pairs.lua', 4],
-    [73, 'lua/shared/rate-limit/pairs.lua', 12],
-    [77, 'lua/shared/rate-limit/arrival.lua', 4],
-    [85, 'lua/shared/rate-limit/gcra.lua', 7],
-    [90, 'lua/shared/rate-limit/gcra.lua', 13],
-    [106, 'lua/shared/rate-limit/arrival.lua', 13],
-    [121, 'lua/shared/rate-limit/gcra.lua', 30],
-    [131, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [139, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [146, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [154, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [167, 'lua/shared/rate-limit/meters.lua', 3],
-    [181, 'lua/shared/rate-limit/meters.lua', 18],
-    [187, 'lua/shared/rate-limit/meters.lua', 25],
-    [212, 'lua/rate-limit/take.lua', 26],
-    [213, 'lua/shared/rate-limit/meters.lua', 73],
-    [221, 'lua/rate-limit/take.lua', 27],
-    [224, 'lua/shared/rate-limit/meters.lua', 82],
-    [233, 'lua/rate-limit/take.lua', 30],
-    [236, 'lua/shared/rate-limit/gcra.lua', 41],
-    [245, 'lua/shared/rate-limit/meters.lua', 61],
-    [248, 'lua/shared/rate-limit/gcra.lua', 51],
-    [252, 'lua/shared/rate-limit/sliding-window.lua', 30],
-    [263, 'lua/shared/rate-limit/concurrency.lua', 22],
-    [269, 'lua/shared/rate-limit/meters.lua', 51],
-    [278, 'lua/shared/rate-limit/meters.lua', 64],
-    [286, 'lua/rate-limit/take.lua', 33],
-    [287, 'lua/shared/rate-limit/own-time.lua', 26],
-    [293, 'lua/rate-limit/take.lua', 34],
-    [295, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [300, 'lua/rate-limit/take.lua', 36],
-    [307, 'lua/shared/rate-limit/gcra.lua', 56],
-    [310, 'lua/shared/rate-limit/pairs.lua', 8],
-    [313, 'lua/shared/rate-limit/sliding-window.lua', 42],
-    [326, 'lua/shared/rate-limit/concurrency.lua', 29],
-    [335, 'lua/rate-limit/take.lua', 43],
-    [345, 'lua/shared/rate-limit/save.lua', 33],
-    [348, 'lua/shared/rate-limit/save.lua', 13],
-    [367, 'lua/shared/rate-limit/save.lua', 36],
-    [368, 'lua/shared/rate-limit/gcra.lua', 60],
-    [375, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [378, 'lua/shared/rate-limit/save.lua', 3],
-    [387, 'lua/shared/rate-limit/save.lua', 37],
-    [403, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [409, 'lua/shared/rate-limit/save.lua', 53],
-    [414, 'lua/shared/rate-limit/calls.lua', 16],
-    [416, 'lua/shared/drop-over.lua', 4],
-    [438, 'lua/shared/rate-limit/calls.lua', 18],
-    [448, 'lua/shared/rate-limit/save.lua', 58],
-    [451, 'lua/rate-limit/take.lua', 53],
+    [1, 'lua/rate-limit/take.lua', 11],
+    [6, 'lua/shared/rate-limit/subject.lua', 14],
+    [12, 'lua/shared/rate-limit/own-time.lua', 16],
+    [21, 'lua/shared/rate-limit/subject.lua', 20],
+    [34, 'lua/rate-limit/take.lua', 17],
+    [38, 'lua/shared/rate-limit/calls.lua', 8],
+    [45, 'lua/rate-limit/take.lua', 21],
+    [49, 'lua/shared/clock.lua', 3],
+    [53, 'lua/rate-limit/take.lua', 25],
+    [54, 'lua/shared/rate-limit/pairs.lua', 4],
+    [57, 'lua/shared/rate-limit/pairs.lua', 13],
+    [60, 'lua/shared/rate-limit/arrival.lua', 5],
+    [67, 'lua/shared/rate-limit/gcra.lua', 8],
+    [71, 'lua/shared/rate-limit/gcra.lua', 14],
+    [74, 'lua/shared/rate-limit/gcra.lua', 18],
+    [85, 'lua/shared/rate-limit/arrival.lua', 15],
+    [98, 'lua/shared/rate-limit/gcra.lua', 30],
+    [108, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [116, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [123, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [131, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [144, 'lua/shared/rate-limit/meters.lua', 4],
+    [157, 'lua/shared/rate-limit/meters.lua', 19],
+    [162, 'lua/shared/rate-limit/meters.lua', 26],
+    [186, 'lua/rate-limit/take.lua', 26],
+    [187, 'lua/shared/rate-limit/meters.lua', 73],
+    [195, 'lua/rate-limit/take.lua', 27],
+    [198, 'lua/shared/rate-limit/meters.lua', 83],
+    [206, 'lua/rate-limit/take.lua', 30],
+    [209, 'lua/shared/rate-limit/gcra.lua', 42],
+    [217, 'lua/shared/rate-limit/meters.lua', 62],
+    [219, 'lua/shared/rate-limit/gcra.lua', 51],
+    [223, 'lua/shared/rate-limit/sliding-window.lua', 30],
+    [234, 'lua/shared/rate-limit/concurrency.lua', 22],
+    [240, 'lua/shared/rate-limit/meters.lua', 52],
+    [248, 'lua/shared/rate-limit/meters.lua', 64],
+    [256, 'lua/rate-limit/take.lua', 33],
+    [257, 'lua/shared/rate-limit/own-time.lua', 26],
+    [263, 'lua/rate-limit/take.lua', 34],
+    [265, 'lua/shared/rate-limit/keep-time.lua', 3],
+    [268, 'lua/rate-limit/take.lua', 36],
+    [272, 'lua/rate-limit/take.lua', 41],
+    [274, 'lua/shared/rate-limit/gcra.lua', 56],
+    [277, 'lua/shared/rate-limit/pairs.lua', 8],
+    [280, 'lua/shared/rate-limit/sliding-window.lua', 42],
+    [285, 'lua/shared/rate-limit/sliding-window.lua', 48],
+    [292, 'lua/shared/rate-limit/concurrency.lua', 29],
+    [294, 'lua/shared/rate-limit/concurrency.lua', 32],
+    [300, 'lua/rate-limit/take.lua', 43],
+    [310, 'lua/shared/rate-limit/save.lua', 35],
+    [311, 'lua/shared/rate-limit/save.lua', 15],
+    [328, 'lua/shared/rate-limit/save.lua', 36],
+    [329, 'lua/shared/rate-limit/gcra.lua', 61],
+    [335, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [338, 'lua/shared/rate-limit/save.lua', 3],
+    [347, 'lua/shared/rate-limit/save.lua', 37],
+    [363, 'lua/shared/rate-limit/keep-for.lua', 6],
+    [368, 'lua/shared/rate-limit/save.lua', 53],
+    [370, 'lua/shared/rate-limit/save.lua', 56],
+    [372, 'lua/shared/rate-limit/calls.lua', 16],
+    [373, 'lua/shared/drop-over.lua', 6],
+    [376, 'lua/shared/drop-over.lua', 10],
+    [388, 'lua/shared/drop-over.lua', 23],
+    [391, 'lua/shared/rate-limit/calls.lua', 18],
+    [401, 'lua/shared/rate-limit/save.lua', 58],
+    [404, 'lua/rate-limit/take.lua', 53],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -39,614 +39,553 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '17f9c01ae0171983d8f7f0d0d79fbd685f7d281d',
+    sha1: 'b266ebcc64db7c5f64d837b883cccd9b26734660',
     reads: false,
     bytes: false,
-    source: `--[[
-Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is
-free then is granted to the first in line. \`more\`: as \`release\`.
-
-@returns abandoned  more:flag
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local weight = tonumber(ARGV[3]) -- integer: how much its permit was to take
-local lease_ms = tonumber(ARGV[4]) -- integer: how long it was to be granted
-local channel = ARGV[5] -- text: beginning of the channels of processes
-local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local id = ARGV[1]
+local holder = ARGV[2]
+local weight = tonumber(ARGV[3])
+local lease_ms = tonumber(ARGV[4])
+local channel = ARGV[5]
+local listens = ARGV[6] == '1'
+local claim_ms = tonumber(ARGV[7] or 1000)
+local sharded = ARGV[8] == '1'
+local counted = ARGV[9] ~= '0'
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
-  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
 local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
+return string.format(
+'%s %s %d %d %d %s',
+ticket.id,
+ticket.kind,
+ticket.lease_ms,
+ticket.listens,
+ticket.units,
+ticket.holder
+)
 end
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
 local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
+local listens = ticket.listens
+ticket.listens = 1 - listens
+local text = format_ticket(ticket)
+ticket.listens = listens
+return text
 end
 local own, other = format_ticket(ticket), other_text(ticket)
 local rank = semaphore.last_ticket > 0
-  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
+and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
 if rank then
-  redis.call('ZREM', queue, own, other)
+redis.call('ZREM', queue, own, other)
 end
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
 local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+local token = redis.call('HGET', ids, 'i' .. id)
+if not token then
+return nil, nil
+end
+return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 local token, ends_at_ms = permit_of(permits, ids, id)
--- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
+local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+semaphore.soonest_end_ms = tonumber(soonest or 0)
+if not soonest then
+semaphore.used = 0
+semaphore.last_end_ms = 0
+end
 end
 if token then
--- Ends one permit that is live.
 local function end_permit(semaphore, permits, ids, token, expires_at_ms)
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
--- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
 end
-  end_permit(semaphore, permits, ids, token, ends_at_ms)
+forget_permits(semaphore, permits, ids, { token })
+if expires_at_ms == semaphore.soonest_end_ms then
+look_ahead(semaphore, permits)
 end
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
+end
+end_permit(semaphore, permits, ids, token, ends_at_ms)
+end
 local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+return false
+end
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local tokens = {}
+for at = 1, #ended, 2 do
+tokens[#tokens + 1] = ended[at]
+end
+if tokens[1] then
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
--- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
+end
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
+end
+for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+end
+end
+look_ahead(semaphore, permits)
+return true
 end
 local reaped = reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
-  local how = { channel = channel, sharded = sharded, counted = counted }
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
+local how = { channel = channel, sharded = sharded, counted = counted }
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
+local now_ms = math.floor(now_us / 1000)
+local granted = 0
+local asleep
+local ticket, behind
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if semaphore.late then
-    send_back(queue, semaphore.late, own, how)
-  end
--- The first two tickets, parsed.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if semaphore.late then
+send_back(queue, semaphore.late, own, how)
+end
 local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+local pair = redis.call('ZRANGE', queue, '0', '1')
+return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
--- Whether so much is free.
 local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
+return semaphore.used + weight <= semaphore.limit
 end
--- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
+return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+end
+end
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+return string.format('%.0f', next_token(semaphore.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- In which step the keys go: they outlive the last permit, for a while.
+return publish_to(ticket, message, how)
+end
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
--- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+local first, step = semaphore.used == 0, last_step(semaphore)
+local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+semaphore.token = token
+semaphore.used = semaphore.used + ticket.units
+semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+redis.call('ZADD', permits, expires_at_ms, token)
+redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+if first or last_step(semaphore) ~= step then
+keep_permits(semaphore, permits, ids, now_ms)
 end
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+end
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return 'gone'
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer
-    and behind
-    and process_of(behind) == process_of(ticket)
-    and behind.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + behind.units)
-  if together then
-    local recheck_ms = lease_ms
-    if semaphore.used > 0 then
-      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-    end
-    message = message .. '\\n' .. first_message(behind, recheck_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or is_offer and 'offered' or 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return 'gone'
 end
-  for _ = 1, 500 do
-    -- Whoever stood behind one that has left the line is the first now.
-    ticket, behind = behind, nil
-    if not ticket then
-      ticket, behind = first_two(queue)
-    end
-    if not ticket then
-      semaphore.last_ticket = 0
-      return 'nobody'
-    end
-    if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
-      redis.call('ZREM', queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    elseif not fits(semaphore, ticket.units) then
-      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-          behind = nil
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif ticket.text == own then
-      return 'own'
-    elseif granted == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
-        return 'served'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-        behind = nil
-      elseif came ~= 'gone' then
-        granted = granted + 1
-        asleep = came == 'offered' and process_of(ticket) or nil
-      end
-    end
-  end
--- The first ticket, or nil.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer
+and behind
+and process_of(behind) == process_of(ticket)
+and behind.units <= semaphore.limit
+and not fits(semaphore, ticket.units + behind.units)
+if together then
+local recheck_ms = lease_ms
+if semaphore.used > 0 then
+recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+end
+message = message .. '\\n' .. first_message(behind, recheck_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+return together and 'called' or is_offer and 'offered' or 'granted'
+end
+for _ = 1, 500 do
+ticket, behind = behind, nil
+if not ticket then
+ticket, behind = first_two(queue)
+end
+if not ticket then
+semaphore.last_ticket = 0
+return 'nobody'
+end
+if ticket.units > semaphore.limit then
+redis.call('ZREM', queue, ticket.text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+elseif not fits(semaphore, ticket.units) then
+local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+behind = nil
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif ticket.text == own then
+return 'own'
+elseif granted == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+else
+local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+if came == 'called' then
+return 'served'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+behind = nil
+elseif came ~= 'gone' then
+granted = granted + 1
+asleep = came == 'offered' and process_of(ticket) or nil
+end
+end
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
-  ticket = first_ticket(queue)
-  if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, how)
-  end
-  return 'more'
+ticket = first_ticket(queue)
+if ticket then
+tell_process(ticket, 'come ' .. ticket.id, how)
 end
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+return 'more'
+end
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 if served or token or reaped then
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
 end
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
+end
+redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
 local function save_semaphore(state, semaphore, now_ms)
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-  save_semaphore(state, semaphore, now_ms)
+save_semaphore(state, semaphore, now_ms)
 end
-  save_freed_semaphore(state, semaphore, now_ms)
+save_freed_semaphore(state, semaphore, now_ms)
 end
-return { 'abandoned', served == 'more' and 1 or 0 }
-`,
+return { 'abandoned', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/abandon.lua', 1],
-    [23, 'lua/shared/semaphore/state.lua', 11],
-    [54, 'lua/semaphore/abandon.lua', 23],
-    [58, 'lua/shared/clock.lua', 1],
-    [64, 'lua/semaphore/abandon.lua', 27],
-    [68, 'lua/shared/tickets.lua', 13],
-    [79, 'lua/shared/tickets.lua', 38],
-    [87, 'lua/semaphore/abandon.lua', 31],
-    [93, 'lua/shared/semaphore/permit.lua', 12],
-    [101, 'lua/semaphore/abandon.lua', 37],
-    [102, 'lua/shared/semaphore/permits.lua', 22],
-    [111, 'lua/semaphore/abandon.lua', 38],
-    [112, 'lua/shared/semaphore/permits.lua', 32],
-    [114, 'lua/shared/semaphore/permit.lua', 6],
-    [119, 'lua/shared/semaphore/permits.lua', 6],
-    [134, 'lua/shared/semaphore/permits.lua', 34],
-    [139, 'lua/semaphore/abandon.lua', 39],
-    [141, 'lua/shared/semaphore/reap.lua', 1],
-    [153, 'lua/shared/semaphore/permit.lua', 6],
-    [158, 'lua/shared/semaphore/permits.lua', 6],
-    [173, 'lua/shared/note-late.lua', 1],
-    [181, 'lua/shared/semaphore/reap.lua', 13],
-    [188, 'lua/semaphore/abandon.lua', 41],
-    [192, 'lua/shared/semaphore/serve.lua', 47],
-    [201, 'lua/shared/tell.lua', 7],
-    [204, 'lua/shared/tickets.lua', 25],
-    [216, 'lua/shared/tell.lua', 15],
-    [234, 'lua/shared/tell.lua', 34],
-    [249, 'lua/shared/tell.lua', 50],
-    [257, 'lua/shared/send-back.lua', 4],
-    [274, 'lua/shared/send-back.lua', 22],
-    [291, 'lua/shared/semaphore/serve.lua', 56],
-    [294, 'lua/shared/semaphore/serve.lua', 41],
-    [299, 'lua/shared/semaphore/state.lua', 43],
-    [303, 'lua/shared/semaphore/permits.lua', 40],
-    [307, 'lua/shared/tell.lua', 11],
-    [310, 'lua/shared/silent.lua', 10],
-    [330, 'lua/shared/silent.lua', 31],
-    [338, 'lua/shared/call-other.lua', 1],
-    [347, 'lua/shared/line.lua', 5],
-    [352, 'lua/shared/line.lua', 11],
-    [360, 'lua/shared/next-token.lua', 1],
-    [365, 'lua/shared/semaphore/permits.lua', 56],
-    [369, 'lua/shared/line.lua', 53],
-    [379, 'lua/shared/semaphore/permits.lua', 45],
-    [383, 'lua/shared/semaphore/permits.lua', 50],
-    [388, 'lua/shared/semaphore/permits.lua', 74],
-    [403, 'lua/shared/semaphore/serve.lua', 6],
-    [437, 'lua/shared/semaphore/serve.lua', 59],
-    [491, 'lua/shared/line.lua', 20],
-    [496, 'lua/shared/semaphore/serve.lua', 113],
-    [502, 'lua/semaphore/abandon.lua', 45],
-    [505, 'lua/shared/semaphore/save.lua', 38],
-    [507, 'lua/shared/behind.lua', 4],
-    [511, 'lua/shared/semaphore/save.lua', 25],
-    [519, 'lua/shared/semaphore/save.lua', 40],
-    [520, 'lua/shared/semaphore/save.lua', 34],
-    [521, 'lua/shared/semaphore/save.lua', 11],
-    [534, 'lua/shared/semaphore/save.lua', 35],
-    [536, 'lua/shared/semaphore/save.lua', 41],
-    [538, 'lua/semaphore/abandon.lua', 48],
+    [1, 'lua/semaphore/abandon.lua', 9],
+    [14, 'lua/shared/semaphore/state.lua', 12],
+    [44, 'lua/semaphore/abandon.lua', 23],
+    [48, 'lua/shared/clock.lua', 3],
+    [52, 'lua/semaphore/abandon.lua', 27],
+    [56, 'lua/shared/tickets.lua', 13],
+    [67, 'lua/shared/tickets.lua', 39],
+    [74, 'lua/semaphore/abandon.lua', 31],
+    [80, 'lua/shared/semaphore/permit.lua', 13],
+    [87, 'lua/semaphore/abandon.lua', 37],
+    [88, 'lua/shared/semaphore/permits.lua', 23],
+    [96, 'lua/semaphore/abandon.lua', 38],
+    [97, 'lua/shared/semaphore/permits.lua', 33],
+    [98, 'lua/shared/semaphore/permit.lua', 7],
+    [102, 'lua/shared/semaphore/permits.lua', 7],
+    [116, 'lua/shared/semaphore/permits.lua', 34],
+    [121, 'lua/semaphore/abandon.lua', 39],
+    [123, 'lua/shared/semaphore/reap.lua', 3],
+    [133, 'lua/shared/semaphore/permit.lua', 7],
+    [137, 'lua/shared/semaphore/permits.lua', 7],
+    [151, 'lua/shared/note-late.lua', 3],
+    [157, 'lua/shared/semaphore/reap.lua', 13],
+    [164, 'lua/semaphore/abandon.lua', 41],
+    [168, 'lua/shared/semaphore/serve.lua', 50],
+    [171, 'lua/shared/semaphore/serve.lua', 54],
+    [173, 'lua/shared/tell.lua', 7],
+    [176, 'lua/shared/tickets.lua', 25],
+    [188, 'lua/shared/tell.lua', 17],
+    [204, 'lua/shared/tell.lua', 36],
+    [217, 'lua/shared/tell.lua', 51],
+    [224, 'lua/shared/send-back.lua', 5],
+    [240, 'lua/shared/send-back.lua', 24],
+    [255, 'lua/shared/semaphore/serve.lua', 56],
+    [258, 'lua/shared/semaphore/serve.lua', 42],
+    [262, 'lua/shared/semaphore/state.lua', 44],
+    [265, 'lua/shared/semaphore/permits.lua', 41],
+    [268, 'lua/shared/tell.lua', 11],
+    [271, 'lua/shared/silent.lua', 12],
+    [285, 'lua/shared/silent.lua', 27],
+    [288, 'lua/shared/silent.lua', 32],
+    [295, 'lua/shared/call-other.lua', 2],
+    [303, 'lua/shared/line.lua', 6],
+    [307, 'lua/shared/line.lua', 13],
+    [313, 'lua/shared/next-token.lua', 3],
+    [316, 'lua/shared/semaphore/permits.lua', 57],
+    [319, 'lua/shared/line.lua', 56],
+    [326, 'lua/shared/semaphore/permits.lua', 46],
+    [329, 'lua/shared/semaphore/permits.lua', 50],
+    [334, 'lua/shared/semaphore/permits.lua', 75],
+    [348, 'lua/shared/semaphore/serve.lua', 10],
+    [378, 'lua/shared/semaphore/serve.lua', 59],
+    [379, 'lua/shared/semaphore/serve.lua', 61],
+    [388, 'lua/shared/semaphore/serve.lua', 71],
+    [430, 'lua/shared/line.lua', 21],
+    [434, 'lua/shared/semaphore/serve.lua', 113],
+    [440, 'lua/semaphore/abandon.lua', 45],
+    [443, 'lua/shared/semaphore/save.lua', 39],
+    [444, 'lua/shared/behind.lua', 5],
+    [447, 'lua/shared/semaphore/save.lua', 25],
+    [455, 'lua/shared/semaphore/save.lua', 40],
+    [456, 'lua/shared/semaphore/save.lua', 34],
+    [457, 'lua/shared/semaphore/save.lua', 11],
+    [470, 'lua/shared/semaphore/save.lua', 35],
+    [472, 'lua/shared/semaphore/save.lua', 41],
+    [474, 'lua/semaphore/abandon.lua', 48],
   ],
   encode(args) {
     return withoutDefaults([
@@ -717,868 +656,785 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '4906abcc05defdc36c6260a3714c1650be8f919e',
+    sha1: '4a1ec1f74c12aa1a94558fa9aab1b14c89ca20b8',
     reads: false,
     bytes: false,
-    source: `--[[
-Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a
-smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a
-permit, or stands in line, gets the same answer again. \`oversized\`: the weight is above the limit, and the
-attempt has left the line. To one who waited longer than a moment a permit is offered for \`claim_ms\`: it asks again, with
-\`confirms\`, and has it for its lease.
-
-@returns granted    token:integer expires_at_ms:integer now_ms:integer
-@returns full       retry_after_ms:integer
-@returns queued     position:integer recheck_ms:integer now_ms:integer
-@returns oversized  limit:integer
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless \`resize\` has said otherwise
-local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
-local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
-local channel = ARGV[6] -- text: beginning of the channels of processes
-local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
-local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
-local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
-local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local id = ARGV[1]
+local holder = ARGV[2]
+local limit = tonumber(ARGV[3])
+local weight = tonumber(ARGV[4])
+local lease_ms = tonumber(ARGV[5])
+local channel = ARGV[6]
+local waits = ARGV[7] == '1'
+local listens = ARGV[8] == '1'
+local claim_ms = tonumber(ARGV[9] or 1000)
+local sharded = ARGV[10] == '1'
+local counted = ARGV[11] ~= '0'
+local confirms = ARGV[12] == '1'
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
 local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+local token = redis.call('HGET', ids, 'i' .. id)
+if not token then
+return nil, nil
+end
+return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 local known, ends_at_ms = permit_of(permits, ids, id)
--- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
+local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+semaphore.soonest_end_ms = tonumber(soonest or 0)
+if not soonest then
+semaphore.used = 0
+semaphore.last_end_ms = 0
+end
 end
 if known and ends_at_ms > now_ms then
-  if confirms then
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+if confirms then
 local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
-  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  -- Before ZADD, for a full server takes this as the first write.
--- In which step the keys go: they outlive the last permit, for a while.
+local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
-  keep_permits(semaphore, permits, ids, now_ms)
-  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
-  if ends_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
-  return expires_at_ms
+keep_permits(semaphore, permits, ids, now_ms)
+redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+if ends_at_ms == semaphore.soonest_end_ms then
+look_ahead(semaphore, permits)
 end
-    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+return expires_at_ms
+end
+ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
 local function save_freed_semaphore(state, semaphore, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
 end
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
+end
+redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
 local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-  save_semaphore(state, semaphore, now_ms)
+save_semaphore(state, semaphore, now_ms)
 end
-    save_freed_semaphore(state, semaphore, now_ms)
-  end
-  return { 'granted', tonumber(known), ends_at_ms, now_ms }
+save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
 if known then
--- Ends one permit that is live.
 local function end_permit(semaphore, permits, ids, token, expires_at_ms)
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
--- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
 end
-  end_permit(semaphore, permits, ids, known, ends_at_ms)
+forget_permits(semaphore, permits, ids, { token })
+if expires_at_ms == semaphore.soonest_end_ms then
+look_ahead(semaphore, permits)
 end
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
+end
+end_permit(semaphore, permits, ids, known, ends_at_ms)
+end
 local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+return false
+end
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local tokens = {}
+for at = 1, #ended, 2 do
+tokens[#tokens + 1] = ended[at]
+end
+if tokens[1] then
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
--- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
+end
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
+end
+for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+end
+end
+look_ahead(semaphore, permits)
+return true
 end
 local dirty = reap(semaphore, permits, ids, now_ms) or known
 if semaphore.resized == 0 and semaphore.limit ~= limit then
-  semaphore.limit = limit
-  dirty = true
+semaphore.limit = limit
+dirty = true
 end
-
 local ticket =
-  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
 local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
+return string.format(
+'%s %s %d %d %d %s',
+ticket.id,
+ticket.kind,
+ticket.lease_ms,
+ticket.listens,
+ticket.units,
+ticket.holder
+)
 end
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
 local function keep_place(queue, ticket)
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
 local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
+local listens = ticket.listens
+ticket.listens = 1 - listens
+local text = format_ticket(ticket)
+ticket.listens = listens
+return text
 end
-  local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
-  if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
-  end
-  return text
+local text, before = format_ticket(ticket), other_text(ticket)
+local score = redis.call('ZSCORE', queue, before)
+if score then
+redis.call('ZREM', queue, before)
+redis.call('ZADD', queue, 'NX', score, text)
+end
+return text
 end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
-  redis.call('ZREM', queue, own)
+redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
--- Whether so much is free.
 local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
+return semaphore.used + weight <= semaphore.limit
 end
--- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
+return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
--- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
-  local how = { channel = channel, sharded = sharded, counted = counted }
--- In which step the keys go: they outlive the last permit, for a while.
+local how = { channel = channel, sharded = sharded, counted = counted }
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
--- The first two tickets, parsed.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
 local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+local pair = redis.call('ZRANGE', queue, '0', '1')
+return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+end
+end
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+return string.format('%.0f', next_token(semaphore.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- Grants a ticket a permit.
+return publish_to(ticket, message, how)
+end
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+local first, step = semaphore.used == 0, last_step(semaphore)
+local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+semaphore.token = token
+semaphore.used = semaphore.used + ticket.units
+semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+redis.call('ZADD', permits, expires_at_ms, token)
+redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+if first or last_step(semaphore) ~= step then
+keep_permits(semaphore, permits, ids, now_ms)
 end
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+end
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return 'gone'
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer
-    and behind
-    and process_of(behind) == process_of(ticket)
-    and behind.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + behind.units)
-  if together then
-    local recheck_ms = lease_ms
-    if semaphore.used > 0 then
-      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-    end
-    message = message .. '\\n' .. first_message(behind, recheck_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or is_offer and 'offered' or 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return 'gone'
 end
--- The first ticket, or nil.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer
+and behind
+and process_of(behind) == process_of(ticket)
+and behind.units <= semaphore.limit
+and not fits(semaphore, ticket.units + behind.units)
+if together then
+local recheck_ms = lease_ms
+if semaphore.used > 0 then
+recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+end
+message = message .. '\\n' .. first_message(behind, recheck_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+return together and 'called' or is_offer and 'offered' or 'granted'
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
-  if semaphore.late then
-    send_back(queue, semaphore.late, own, how)
-  end
-  for _ = 1, 500 do
-    -- Whoever stood behind one that has left the line is the first now.
-    ticket, behind = behind, nil
-    if not ticket then
-      ticket, behind = first_two(queue)
-    end
-    if not ticket then
-      semaphore.last_ticket = 0
-      return 'nobody'
-    end
-    if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
-      redis.call('ZREM', queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    elseif not fits(semaphore, ticket.units) then
-      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-          behind = nil
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif ticket.text == own then
-      return 'own'
-    elseif granted == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
-        return 'served'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-        behind = nil
-      elseif came ~= 'gone' then
-        granted = granted + 1
-        asleep = came == 'offered' and process_of(ticket) or nil
-      end
-    end
-  end
-  ticket = first_ticket(queue)
-  if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, how)
-  end
-  return 'more'
+local now_ms = math.floor(now_us / 1000)
+local granted = 0
+local asleep
+local ticket, behind
+if semaphore.late then
+send_back(queue, semaphore.late, own, how)
 end
-  served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  dirty = true
-  if served == 'own' then
-    local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-    add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-    redis.call('ZREM', queue, own)
-    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
--- How many milliseconds the clock is behind a token; 0: it is not.
+for _ = 1, 500 do
+ticket, behind = behind, nil
+if not ticket then
+ticket, behind = first_two(queue)
+end
+if not ticket then
+semaphore.last_ticket = 0
+return 'nobody'
+end
+if ticket.units > semaphore.limit then
+redis.call('ZREM', queue, ticket.text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+elseif not fits(semaphore, ticket.units) then
+local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+behind = nil
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif ticket.text == own then
+return 'own'
+elseif granted == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+else
+local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+if came == 'called' then
+return 'served'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+behind = nil
+elseif came ~= 'gone' then
+granted = granted + 1
+asleep = came == 'offered' and process_of(ticket) or nil
+end
+end
+end
+ticket = first_ticket(queue)
+if ticket then
+tell_process(ticket, 'come ' .. ticket.id, how)
+end
+return 'more'
+end
+served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+dirty = true
+if served == 'own' then
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+redis.call('ZREM', queue, own)
+serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
+end
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
 end
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
 local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-    save_semaphore(state, semaphore, now_ms)
-    return { 'granted', tonumber(token), expires_at_ms, now_ms }
-  end
+save_semaphore(state, semaphore, now_ms)
+return { 'granted', tonumber(token), expires_at_ms, now_ms }
+end
 end
 local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
--- How many milliseconds the clock is behind a token; 0: it is not.
+if dirty then
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
+end
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
 end
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
 local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-    save_semaphore(state, semaphore, now_ms)
-  end
+save_semaphore(state, semaphore, now_ms)
+end
 end
 if oversized then
-  save_changed(state, semaphore, now_ms, dirty)
-  return { 'oversized', semaphore.limit }
+save_changed(state, semaphore, now_ms, dirty)
+return { 'oversized', semaphore.limit }
 end
 if semaphore.last_ticket == 0 and fits(semaphore, weight) then
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+return string.format('%.0f', next_token(semaphore.token, now_us))
 end
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
--- In which step the keys go: they outlive the last permit, for a while.
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
--- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+local first, step = semaphore.used == 0, last_step(semaphore)
+local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+semaphore.token = token
+semaphore.used = semaphore.used + ticket.units
+semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+redis.call('ZADD', permits, expires_at_ms, token)
+redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+if first or last_step(semaphore) ~= step then
+keep_permits(semaphore, permits, ids, now_ms)
 end
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
+end
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
+end
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
 end
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
 local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-  save_semaphore(state, semaphore, now_ms)
-  return { 'granted', tonumber(token), expires_at_ms, now_ms }
+save_semaphore(state, semaphore, now_ms)
+return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
 local place = 0
 if waits then
-  local newest
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
+local newest
 local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, '7200000')
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  local place = redis.call('ZRANK', queue, text)
-  if place == 0 then
--- The first one asks: it is not silent; see shared/silent.
+if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+redis.call('PEXPIRE', queue, '7200000')
+return last_ticket + 1, redis.call('ZCARD', queue) - 1
+end
+local place = redis.call('ZRANK', queue, text)
+if place == 0 then
 local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
-  if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
-  end
+local score = redis.call('ZSCORE', queue, text)
+if string.find(score, '.', 1, true) then
+redis.call('ZADD', queue, 'XX', math.floor(score), text)
 end
-    note_asked(queue, text)
-  end
-  return last_ticket, place
 end
-  newest, place = stand_in_line(queue, own, semaphore.last_ticket)
-  dirty = dirty or newest ~= semaphore.last_ticket
-  semaphore.last_ticket = newest
+note_asked(queue, text)
+end
+return last_ticket, place
+end
+newest, place = stand_in_line(queue, own, semaphore.last_ticket)
+dirty = dirty or newest ~= semaphore.last_ticket
+semaphore.last_ticket = newest
 end
 save_changed(state, semaphore, now_ms, dirty)
 if waits then
-  return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
+return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end
-return { 'full', recheck_ms }
-`,
+return { 'full', recheck_ms }`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/acquire.lua', 1],
-    [32, 'lua/shared/semaphore/state.lua', 11],
-    [63, 'lua/semaphore/acquire.lua', 32],
-    [67, 'lua/shared/clock.lua', 1],
-    [73, 'lua/semaphore/acquire.lua', 36],
-    [75, 'lua/shared/semaphore/permit.lua', 12],
-    [83, 'lua/semaphore/acquire.lua', 38],
-    [84, 'lua/shared/semaphore/permits.lua', 22],
-    [93, 'lua/semaphore/acquire.lua', 39],
-    [95, 'lua/shared/semaphore/permits.lua', 61],
-    [100, 'lua/shared/semaphore/permits.lua', 45],
-    [104, 'lua/shared/semaphore/permits.lua', 50],
-    [109, 'lua/shared/semaphore/permits.lua', 66],
-    [116, 'lua/semaphore/acquire.lua', 41],
-    [117, 'lua/shared/semaphore/save.lua', 38],
-    [119, 'lua/shared/behind.lua', 4],
-    [123, 'lua/shared/semaphore/save.lua', 25],
-    [131, 'lua/shared/semaphore/save.lua', 40],
-    [132, 'lua/shared/semaphore/save.lua', 11],
-    [145, 'lua/shared/semaphore/save.lua', 34],
-    [148, 'lua/shared/semaphore/save.lua', 41],
-    [150, 'lua/semaphore/acquire.lua', 42],
-    [155, 'lua/shared/semaphore/permits.lua', 32],
-    [157, 'lua/shared/semaphore/permit.lua', 6],
-    [162, 'lua/shared/semaphore/permits.lua', 6],
-    [177, 'lua/shared/semaphore/permits.lua', 34],
-    [182, 'lua/semaphore/acquire.lua', 47],
-    [184, 'lua/shared/semaphore/reap.lua', 1],
-    [196, 'lua/shared/semaphore/permit.lua', 6],
-    [201, 'lua/shared/semaphore/permits.lua', 6],
-    [216, 'lua/shared/note-late.lua', 1],
-    [224, 'lua/shared/semaphore/reap.lua', 13],
-    [231, 'lua/semaphore/acquire.lua', 49],
-    [239, 'lua/shared/tickets.lua', 13],
-    [250, 'lua/shared/stand.lua', 26],
-    [252, 'lua/shared/tickets.lua', 38],
-    [260, 'lua/shared/stand.lua', 28],
-    [268, 'lua/semaphore/acquire.lua', 57],
-    [274, 'lua/shared/semaphore/state.lua', 43],
-    [278, 'lua/shared/semaphore/permits.lua', 40],
-    [282, 'lua/semaphore/acquire.lua', 63],
-    [285, 'lua/shared/semaphore/permits.lua', 45],
-    [289, 'lua/shared/semaphore/permits.lua', 50],
-    [294, 'lua/shared/tell.lua', 7],
-    [297, 'lua/shared/tickets.lua', 25],
-    [309, 'lua/shared/tell.lua', 15],
-    [327, 'lua/shared/tell.lua', 34],
-    [342, 'lua/shared/tell.lua', 50],
-    [350, 'lua/shared/send-back.lua', 4],
-    [367, 'lua/shared/send-back.lua', 22],
-    [384, 'lua/shared/semaphore/serve.lua', 41],
-    [389, 'lua/shared/tell.lua', 11],
-    [392, 'lua/shared/silent.lua', 10],
-    [412, 'lua/shared/silent.lua', 31],
-    [420, 'lua/shared/call-other.lua', 1],
-    [429, 'lua/shared/line.lua', 5],
-    [434, 'lua/shared/line.lua', 11],
-    [442, 'lua/shared/next-token.lua', 1],
-    [447, 'lua/shared/semaphore/permits.lua', 56],
-    [451, 'lua/shared/line.lua', 53],
-    [461, 'lua/shared/semaphore/permits.lua', 74],
-    [476, 'lua/shared/semaphore/serve.lua', 6],
-    [510, 'lua/shared/line.lua', 20],
-    [515, 'lua/shared/semaphore/serve.lua', 47],
-    [587, 'lua/semaphore/acquire.lua', 66],
-    [594, 'lua/shared/behind.lua', 4],
-    [598, 'lua/shared/semaphore/save.lua', 25],
-    [606, 'lua/shared/semaphore/save.lua', 11],
-    [619, 'lua/shared/semaphore/save.lua', 34],
-    [622, 'lua/semaphore/acquire.lua', 73],
-    [626, 'lua/shared/semaphore/save.lua', 44],
-    [628, 'lua/shared/behind.lua', 4],
-    [632, 'lua/shared/semaphore/save.lua', 25],
-    [640, 'lua/shared/semaphore/save.lua', 11],
-    [653, 'lua/shared/semaphore/save.lua', 34],
-    [656, 'lua/shared/semaphore/save.lua', 46],
-    [659, 'lua/semaphore/acquire.lua', 77],
-    [664, 'lua/shared/next-token.lua', 1],
-    [669, 'lua/shared/semaphore/permits.lua', 56],
-    [673, 'lua/semaphore/acquire.lua', 82],
-    [674, 'lua/shared/semaphore/permits.lua', 45],
-    [678, 'lua/shared/semaphore/permits.lua', 50],
-    [683, 'lua/shared/semaphore/permits.lua', 74],
-    [698, 'lua/semaphore/acquire.lua', 83],
-    [699, 'lua/shared/behind.lua', 4],
-    [703, 'lua/shared/semaphore/save.lua', 25],
-    [711, 'lua/shared/semaphore/save.lua', 11],
-    [724, 'lua/shared/semaphore/save.lua', 34],
-    [727, 'lua/semaphore/acquire.lua', 84],
-    [734, 'lua/shared/stand.lua', 12],
-    [743, 'lua/shared/stand.lua', 4],
-    [750, 'lua/shared/stand.lua', 21],
-    [754, 'lua/semaphore/acquire.lua', 91],
+    [1, 'lua/semaphore/acquire.lua', 15],
+    [17, 'lua/shared/semaphore/state.lua', 12],
+    [47, 'lua/semaphore/acquire.lua', 32],
+    [51, 'lua/shared/clock.lua', 3],
+    [55, 'lua/semaphore/acquire.lua', 36],
+    [57, 'lua/shared/semaphore/permit.lua', 13],
+    [64, 'lua/semaphore/acquire.lua', 38],
+    [65, 'lua/shared/semaphore/permits.lua', 23],
+    [73, 'lua/semaphore/acquire.lua', 39],
+    [75, 'lua/shared/semaphore/permits.lua', 62],
+    [78, 'lua/shared/semaphore/permits.lua', 46],
+    [81, 'lua/shared/semaphore/permits.lua', 50],
+    [86, 'lua/shared/semaphore/permits.lua', 66],
+    [93, 'lua/semaphore/acquire.lua', 41],
+    [94, 'lua/shared/semaphore/save.lua', 39],
+    [95, 'lua/shared/behind.lua', 5],
+    [98, 'lua/shared/semaphore/save.lua', 25],
+    [106, 'lua/shared/semaphore/save.lua', 40],
+    [107, 'lua/shared/semaphore/save.lua', 11],
+    [120, 'lua/shared/semaphore/save.lua', 34],
+    [123, 'lua/shared/semaphore/save.lua', 41],
+    [125, 'lua/semaphore/acquire.lua', 42],
+    [130, 'lua/shared/semaphore/permits.lua', 33],
+    [131, 'lua/shared/semaphore/permit.lua', 7],
+    [135, 'lua/shared/semaphore/permits.lua', 7],
+    [149, 'lua/shared/semaphore/permits.lua', 34],
+    [154, 'lua/semaphore/acquire.lua', 47],
+    [156, 'lua/shared/semaphore/reap.lua', 3],
+    [166, 'lua/shared/semaphore/permit.lua', 7],
+    [170, 'lua/shared/semaphore/permits.lua', 7],
+    [184, 'lua/shared/note-late.lua', 3],
+    [190, 'lua/shared/semaphore/reap.lua', 13],
+    [197, 'lua/semaphore/acquire.lua', 49],
+    [202, 'lua/semaphore/acquire.lua', 55],
+    [204, 'lua/shared/tickets.lua', 13],
+    [215, 'lua/shared/stand.lua', 27],
+    [216, 'lua/shared/tickets.lua', 39],
+    [223, 'lua/shared/stand.lua', 28],
+    [231, 'lua/semaphore/acquire.lua', 57],
+    [237, 'lua/shared/semaphore/state.lua', 44],
+    [240, 'lua/shared/semaphore/permits.lua', 41],
+    [243, 'lua/semaphore/acquire.lua', 64],
+    [245, 'lua/shared/semaphore/permits.lua', 46],
+    [248, 'lua/shared/semaphore/permits.lua', 50],
+    [253, 'lua/shared/tell.lua', 7],
+    [256, 'lua/shared/tickets.lua', 25],
+    [268, 'lua/shared/tell.lua', 17],
+    [284, 'lua/shared/tell.lua', 36],
+    [297, 'lua/shared/tell.lua', 51],
+    [304, 'lua/shared/send-back.lua', 5],
+    [320, 'lua/shared/send-back.lua', 24],
+    [335, 'lua/shared/semaphore/serve.lua', 42],
+    [339, 'lua/shared/tell.lua', 11],
+    [342, 'lua/shared/silent.lua', 12],
+    [356, 'lua/shared/silent.lua', 27],
+    [359, 'lua/shared/silent.lua', 32],
+    [366, 'lua/shared/call-other.lua', 2],
+    [374, 'lua/shared/line.lua', 6],
+    [378, 'lua/shared/line.lua', 13],
+    [384, 'lua/shared/next-token.lua', 3],
+    [387, 'lua/shared/semaphore/permits.lua', 57],
+    [390, 'lua/shared/line.lua', 56],
+    [397, 'lua/shared/semaphore/permits.lua', 75],
+    [411, 'lua/shared/semaphore/serve.lua', 10],
+    [441, 'lua/shared/line.lua', 21],
+    [445, 'lua/shared/semaphore/serve.lua', 50],
+    [448, 'lua/shared/semaphore/serve.lua', 54],
+    [454, 'lua/shared/semaphore/serve.lua', 61],
+    [463, 'lua/shared/semaphore/serve.lua', 71],
+    [511, 'lua/semaphore/acquire.lua', 66],
+    [518, 'lua/shared/behind.lua', 5],
+    [521, 'lua/shared/semaphore/save.lua', 25],
+    [529, 'lua/shared/semaphore/save.lua', 11],
+    [542, 'lua/shared/semaphore/save.lua', 34],
+    [545, 'lua/semaphore/acquire.lua', 73],
+    [549, 'lua/shared/semaphore/save.lua', 44],
+    [551, 'lua/shared/behind.lua', 5],
+    [554, 'lua/shared/semaphore/save.lua', 25],
+    [562, 'lua/shared/semaphore/save.lua', 11],
+    [575, 'lua/shared/semaphore/save.lua', 34],
+    [578, 'lua/shared/semaphore/save.lua', 46],
+    [581, 'lua/semaphore/acquire.lua', 77],
+    [586, 'lua/shared/next-token.lua', 3],
+    [589, 'lua/shared/semaphore/permits.lua', 57],
+    [592, 'lua/semaphore/acquire.lua', 82],
+    [593, 'lua/shared/semaphore/permits.lua', 46],
+    [596, 'lua/shared/semaphore/permits.lua', 50],
+    [601, 'lua/shared/semaphore/permits.lua', 75],
+    [615, 'lua/semaphore/acquire.lua', 83],
+    [616, 'lua/shared/behind.lua', 5],
+    [619, 'lua/shared/semaphore/save.lua', 25],
+    [627, 'lua/shared/semaphore/save.lua', 11],
+    [640, 'lua/shared/semaphore/save.lua', 34],
+    [643, 'lua/semaphore/acquire.lua', 84],
+    [650, 'lua/shared/stand.lua', 14],
+    [657, 'lua/shared/stand.lua', 5],
+    [663, 'lua/shared/stand.lua', 21],
+    [667, 'lua/semaphore/acquire.lua', 91],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1648,135 +1504,117 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '7b7bf22b9e94e5a3f9c58dffed76a4a9b200bf3d',
+    sha1: '1fdbb1d792e5840c9ea4640b2c07b8ee133232e7',
     reads: false,
     bytes: false,
-    source: `--[[
-Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and
-stand in line anew. Tokens go on rising, also where the clock has stepped back.
-
-@returns cleared  existed:flag
-@cost    O(permits and waiting), of which at most 1,000 are told
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
 local existed = 0
 local keys = { state, queue, permits, ids }
 for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
+existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local ms = behind_ms(newest, now_ms)
-  if ms < 10 then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + 600000
+local ms = behind_ms(newest, now_ms)
+if ms < 10 then
+return nil
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
+return string.format('%.0f', newest + 1), ms + 600000
+end
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
-  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-  if token then
-    redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
-  end
+local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+if token then
+redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
+end
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
+end
+publish_to(ticket, message, how)
+return true
 end
 local how = { channel = channel, sharded = sharded, counted = false }
 for _, text in ipairs(waiting) do
-  local ticket = parse_ticket(text)
-  tell_process(ticket, 'come ' .. ticket.id, how)
+local ticket = parse_ticket(text)
+tell_process(ticket, 'come ' .. ticket.id, how)
 end
-return { 'cleared', existed }
-`,
+return { 'cleared', existed }`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/clear.lua', 1],
-    [15, 'lua/semaphore/clear.lua', 16],
-    [24, 'lua/shared/outlive.lua', 9],
-    [26, 'lua/shared/behind.lua', 4],
-    [30, 'lua/shared/outlive.lua', 11],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/semaphore/clear.lua', 25],
-    [47, 'lua/shared/tickets.lua', 25],
-    [59, 'lua/shared/tell.lua', 7],
-    [62, 'lua/shared/tell.lua', 15],
-    [80, 'lua/shared/tell.lua', 34],
-    [95, 'lua/shared/tell.lua', 50],
-    [103, 'lua/semaphore/clear.lua', 15],
-    [104, 'lua/semaphore/clear.lua', 30],
+    [1, 'lua/semaphore/clear.lua', 8],
+    [7, 'lua/semaphore/clear.lua', 16],
+    [16, 'lua/shared/outlive.lua', 10],
+    [17, 'lua/shared/behind.lua', 5],
+    [20, 'lua/shared/outlive.lua', 11],
+    [26, 'lua/shared/clock.lua', 3],
+    [30, 'lua/semaphore/clear.lua', 25],
+    [35, 'lua/shared/tickets.lua', 25],
+    [47, 'lua/shared/tell.lua', 7],
+    [50, 'lua/shared/tell.lua', 17],
+    [66, 'lua/shared/tell.lua', 36],
+    [79, 'lua/shared/tell.lua', 51],
+    [86, 'lua/semaphore/clear.lua', 15],
+    [87, 'lua/semaphore/clear.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1823,161 +1661,146 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '7c2d1f541fd31a23c27c1d50318778aa42062510',
+    sha1: '6333ae120a297a7b5510e94f2aaecb9672f28530',
     reads: false,
     bytes: false,
-    source: `--[[
-Makes permits of one semaphore last longer. One that has ended is never revived: its \`expires_at_ms\` is 0.
-
-@returns extended  now_ms:integer permits:[expires_at_ms:integer]
-@cost    O(permits x log n)
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local permits = KEYS[2] -- sorted set: token -> when its lease ends
-local ids = KEYS[3] -- hash: id -> token, and token -> weight, id and holder
-local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local permits = KEYS[2]
+local ids = KEYS[3]
+local leases, leases_at = ARGV, 1
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
--- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
 for at = leases_at, #leases, 2 do
-  local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
-  local expires_at_ms = 0
-  if ends_at_ms > now_ms then
-    expires_at_ms = now_ms + leases[at + 1]
-    soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
-    semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
-    if not any or expires_at_ms > semaphore.last_end_ms then
-      semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-      -- Before ZADD, for a full server takes this as the first write.
-      keep_permits(semaphore, permits, ids, now_ms)
-    end
-    redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
-    any = true
-  end
-  ends[#ends + 1] = expires_at_ms
+local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
+local expires_at_ms = 0
+if ends_at_ms > now_ms then
+expires_at_ms = now_ms + leases[at + 1]
+soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
+semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
+if not any or expires_at_ms > semaphore.last_end_ms then
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+keep_permits(semaphore, permits, ids, now_ms)
+end
+redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
+any = true
+end
+ends[#ends + 1] = expires_at_ms
 end
 if any then
-  if soonest_moved then
--- Looks when the next permit ends. Where none is left nothing is used.
+if soonest_moved then
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
+local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+semaphore.soonest_end_ms = tonumber(soonest or 0)
+if not soonest then
+semaphore.used = 0
+semaphore.last_end_ms = 0
 end
-    look_ahead(semaphore, permits)
-  end
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+end
+look_ahead(semaphore, permits)
+end
 local function save_freed_semaphore(state, semaphore, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
 end
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
+end
+redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
 local function save_semaphore(state, semaphore, now_ms)
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-  save_semaphore(state, semaphore, now_ms)
+save_semaphore(state, semaphore, now_ms)
 end
-  save_freed_semaphore(state, semaphore, now_ms)
+save_freed_semaphore(state, semaphore, now_ms)
 end
-return { 'extended', now_ms, ends }
-`,
+return { 'extended', now_ms, ends }`,
   },
   parts: ['state', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/extend.lua', 1],
-    [12, 'lua/shared/semaphore/state.lua', 11],
-    [43, 'lua/semaphore/extend.lua', 12],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/semaphore/extend.lua', 16],
-    [55, 'lua/shared/semaphore/permits.lua', 45],
-    [59, 'lua/shared/semaphore/permits.lua', 50],
-    [64, 'lua/semaphore/extend.lua', 18],
-    [83, 'lua/shared/semaphore/permits.lua', 22],
-    [92, 'lua/semaphore/extend.lua', 37],
-    [94, 'lua/shared/semaphore/save.lua', 38],
-    [96, 'lua/shared/behind.lua', 4],
-    [100, 'lua/shared/semaphore/save.lua', 25],
-    [108, 'lua/shared/semaphore/save.lua', 40],
-    [109, 'lua/shared/semaphore/save.lua', 34],
-    [110, 'lua/shared/semaphore/save.lua', 11],
-    [123, 'lua/shared/semaphore/save.lua', 35],
-    [125, 'lua/shared/semaphore/save.lua', 41],
-    [127, 'lua/semaphore/extend.lua', 39],
+    [1, 'lua/semaphore/extend.lua', 7],
+    [5, 'lua/shared/semaphore/state.lua', 12],
+    [35, 'lua/semaphore/extend.lua', 12],
+    [39, 'lua/shared/clock.lua', 3],
+    [43, 'lua/semaphore/extend.lua', 16],
+    [45, 'lua/shared/semaphore/permits.lua', 46],
+    [48, 'lua/shared/semaphore/permits.lua', 50],
+    [53, 'lua/semaphore/extend.lua', 18],
+    [62, 'lua/semaphore/extend.lua', 28],
+    [71, 'lua/shared/semaphore/permits.lua', 23],
+    [79, 'lua/semaphore/extend.lua', 37],
+    [81, 'lua/shared/semaphore/save.lua', 39],
+    [82, 'lua/shared/behind.lua', 5],
+    [85, 'lua/shared/semaphore/save.lua', 25],
+    [93, 'lua/shared/semaphore/save.lua', 40],
+    [94, 'lua/shared/semaphore/save.lua', 34],
+    [95, 'lua/shared/semaphore/save.lua', 11],
+    [108, 'lua/shared/semaphore/save.lua', 35],
+    [110, 'lua/shared/semaphore/save.lua', 41],
+    [112, 'lua/semaphore/extend.lua', 39],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2037,131 +1860,115 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '5b496a414a27634eceb670194fa761dbda081970',
+    sha1: 'eb8269ae0c014263851efe2cfa7a64b6c5375b2e',
     reads: true,
     bytes: false,
-    source: `--[[
-Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. \`used\` counts
-at most 1,000 permits too many of those that have ended and were not noticed.
-
-@returns inspection  limit:integer resized:flag used:integer token:integer now_ms:integer
-         permits:[token:integer expires_at_ms:integer weight:integer holder:text]
-         waiting:integer line:[id:text weight:integer holder:text]
-@cost    O(log n + 1,200)
-@reads
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local limit = tonumber(ARGV[1])
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
 local used = semaphore.used
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
 for _, token in ipairs(ended) do
-  used = used - parse_permit(redis.call('HGET', ids, token)).weight
+used = used - parse_permit(redis.call('HGET', ids, token)).weight
 end
 local live = redis.call('ZRANGEBYSCORE', permits, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
 local named = {}
 for at = 1, #live, 2 do
-  local permit = parse_permit(redis.call('HGET', ids, live[at]))
-  named[#named + 1] = tonumber(live[at])
-  named[#named + 1] = tonumber(live[at + 1])
-  named[#named + 1] = permit.weight
-  named[#named + 1] = permit.holder
+local permit = parse_permit(redis.call('HGET', ids, live[at]))
+named[#named + 1] = tonumber(live[at])
+named[#named + 1] = tonumber(live[at + 1])
+named[#named + 1] = permit.weight
+named[#named + 1] = permit.holder
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
 local line = {}
 for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-  local ticket = parse_ticket(text)
-  line[#line + 1] = ticket.id
-  line[#line + 1] = ticket.units
-  line[#line + 1] = ticket.holder
+local ticket = parse_ticket(text)
+line[#line + 1] = ticket.id
+line[#line + 1] = ticket.units
+line[#line + 1] = ticket.holder
 end
 local known = semaphore.limit > 0 and semaphore.limit or limit
 local waiting = redis.call('ZCARD', queue)
 return {
-  'inspection',
-  known,
-  semaphore.resized,
-  used,
-  tonumber(semaphore.token),
-  now_ms,
-  named,
-  waiting,
-  line,
-}
-`,
+'inspection',
+known,
+semaphore.resized,
+used,
+tonumber(semaphore.token),
+now_ms,
+named,
+waiting,
+line,
+}`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/inspect.lua', 1],
-    [17, 'lua/shared/semaphore/state.lua', 11],
-    [48, 'lua/semaphore/inspect.lua', 17],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/semaphore/inspect.lua', 21],
-    [61, 'lua/shared/semaphore/permit.lua', 6],
-    [66, 'lua/semaphore/inspect.lua', 24],
-    [78, 'lua/shared/tickets.lua', 25],
-    [90, 'lua/semaphore/inspect.lua', 36],
+    [1, 'lua/semaphore/inspect.lua', 11],
+    [6, 'lua/shared/semaphore/state.lua', 12],
+    [36, 'lua/semaphore/inspect.lua', 17],
+    [40, 'lua/shared/clock.lua', 3],
+    [44, 'lua/semaphore/inspect.lua', 21],
+    [47, 'lua/shared/semaphore/permit.lua', 7],
+    [51, 'lua/semaphore/inspect.lua', 24],
+    [63, 'lua/shared/tickets.lua', 25],
+    [75, 'lua/semaphore/inspect.lua', 36],
   ],
   encode(args) {
     return [
@@ -2215,540 +2022,482 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'a66e4a85a5e9c8e51ecba9de924658c2ab72de43',
+    sha1: 'afdb9a67b77a21802673bdacfe4355e4257123ba',
     reads: false,
     bytes: false,
-    source: `--[[
-Gives a permit back, and grants what is free to the first in line. \`more\`: something is free and somebody waits;
-call \`serve\`.
-
-@returns released  more:flag
-@returns lost
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local token = ARGV[1] -- text: proves the permit
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local token = ARGV[1]
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
 if expires_at_ms <= now_ms then
-  return { 'lost' }
+return { 'lost' }
 end
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
--- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
--- Looks when the next permit ends. Where none is left nothing is used.
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
+end
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
+local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+semaphore.soonest_end_ms = tonumber(soonest or 0)
+if not soonest then
+semaphore.used = 0
+semaphore.last_end_ms = 0
 end
--- Ends one permit that is live.
+end
 local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
+forget_permits(semaphore, permits, ids, { token })
+if expires_at_ms == semaphore.soonest_end_ms then
+look_ahead(semaphore, permits)
+end
 end
 end_permit(semaphore, permits, ids, token, expires_at_ms)
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
 local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+return false
 end
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local tokens = {}
+for at = 1, #ended, 2 do
+tokens[#tokens + 1] = ended[at]
+end
+if tokens[1] then
+local function note_late(unit, id, token, ended_ms)
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
+end
+end
+for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+end
+end
+look_ahead(semaphore, permits)
+return true
 end
 reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
+local how = { channel = channel, sharded = sharded, counted = counted }
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
+local now_ms = math.floor(now_us / 1000)
+local granted = 0
+local asleep
+local ticket, behind
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if semaphore.late then
-    send_back(queue, semaphore.late, own, how)
-  end
--- The first two tickets, parsed.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if semaphore.late then
+send_back(queue, semaphore.late, own, how)
+end
 local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+local pair = redis.call('ZRANGE', queue, '0', '1')
+return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
--- Whether so much is free.
 local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
+return semaphore.used + weight <= semaphore.limit
 end
--- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
+return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+end
+end
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+return string.format('%.0f', next_token(semaphore.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- In which step the keys go: they outlive the last permit, for a while.
+return publish_to(ticket, message, how)
+end
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
--- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+local first, step = semaphore.used == 0, last_step(semaphore)
+local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+semaphore.token = token
+semaphore.used = semaphore.used + ticket.units
+semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+redis.call('ZADD', permits, expires_at_ms, token)
+redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+if first or last_step(semaphore) ~= step then
+keep_permits(semaphore, permits, ids, now_ms)
 end
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+end
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return 'gone'
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer
-    and behind
-    and process_of(behind) == process_of(ticket)
-    and behind.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + behind.units)
-  if together then
-    local recheck_ms = lease_ms
-    if semaphore.used > 0 then
-      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-    end
-    message = message .. '\\n' .. first_message(behind, recheck_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or is_offer and 'offered' or 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return 'gone'
 end
-  for _ = 1, 500 do
-    -- Whoever stood behind one that has left the line is the first now.
-    ticket, behind = behind, nil
-    if not ticket then
-      ticket, behind = first_two(queue)
-    end
-    if not ticket then
-      semaphore.last_ticket = 0
-      return 'nobody'
-    end
-    if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
-      redis.call('ZREM', queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    elseif not fits(semaphore, ticket.units) then
-      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-          behind = nil
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif ticket.text == own then
-      return 'own'
-    elseif granted == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
-        return 'served'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-        behind = nil
-      elseif came ~= 'gone' then
-        granted = granted + 1
-        asleep = came == 'offered' and process_of(ticket) or nil
-      end
-    end
-  end
--- The first ticket, or nil.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer
+and behind
+and process_of(behind) == process_of(ticket)
+and behind.units <= semaphore.limit
+and not fits(semaphore, ticket.units + behind.units)
+if together then
+local recheck_ms = lease_ms
+if semaphore.used > 0 then
+recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+end
+message = message .. '\\n' .. first_message(behind, recheck_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+return together and 'called' or is_offer and 'offered' or 'granted'
+end
+for _ = 1, 500 do
+ticket, behind = behind, nil
+if not ticket then
+ticket, behind = first_two(queue)
+end
+if not ticket then
+semaphore.last_ticket = 0
+return 'nobody'
+end
+if ticket.units > semaphore.limit then
+redis.call('ZREM', queue, ticket.text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+elseif not fits(semaphore, ticket.units) then
+local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+behind = nil
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif ticket.text == own then
+return 'own'
+elseif granted == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+else
+local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+if came == 'called' then
+return 'served'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+behind = nil
+elseif came ~= 'gone' then
+granted = granted + 1
+asleep = came == 'offered' and process_of(ticket) or nil
+end
+end
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
-  ticket = first_ticket(queue)
-  if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, how)
-  end
-  return 'more'
+ticket = first_ticket(queue)
+if ticket then
+tell_process(ticket, 'come ' .. ticket.id, how)
 end
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+return 'more'
+end
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 local function save_semaphore(state, semaphore, now_ms)
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
--- How many milliseconds the clock is behind a token; 0: it is not.
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
+end
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
 end
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
--- Behind a write that needs no memory.
 save_semaphore(state, semaphore, now_ms)
-return { 'released', served == 'more' and 1 or 0 }
-`,
+return { 'released', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/release.lua', 1],
-    [20, 'lua/shared/semaphore/state.lua', 11],
-    [51, 'lua/semaphore/release.lua', 20],
-    [55, 'lua/shared/clock.lua', 1],
-    [61, 'lua/semaphore/release.lua', 24],
-    [67, 'lua/shared/semaphore/permit.lua', 6],
-    [72, 'lua/shared/semaphore/permits.lua', 6],
-    [87, 'lua/shared/semaphore/permits.lua', 22],
-    [96, 'lua/shared/semaphore/permits.lua', 32],
-    [103, 'lua/semaphore/release.lua', 30],
-    [104, 'lua/shared/semaphore/reap.lua', 1],
-    [116, 'lua/shared/note-late.lua', 1],
-    [124, 'lua/shared/semaphore/reap.lua', 13],
-    [131, 'lua/semaphore/release.lua', 31],
-    [135, 'lua/shared/semaphore/serve.lua', 47],
-    [144, 'lua/shared/tell.lua', 7],
-    [147, 'lua/shared/tickets.lua', 25],
-    [159, 'lua/shared/tell.lua', 15],
-    [177, 'lua/shared/tell.lua', 34],
-    [192, 'lua/shared/tell.lua', 50],
-    [200, 'lua/shared/send-back.lua', 4],
-    [217, 'lua/shared/send-back.lua', 22],
-    [234, 'lua/shared/semaphore/serve.lua', 56],
-    [237, 'lua/shared/semaphore/serve.lua', 41],
-    [242, 'lua/shared/semaphore/state.lua', 43],
-    [246, 'lua/shared/semaphore/permits.lua', 40],
-    [250, 'lua/shared/tell.lua', 11],
-    [253, 'lua/shared/silent.lua', 10],
-    [273, 'lua/shared/silent.lua', 31],
-    [281, 'lua/shared/call-other.lua', 1],
-    [290, 'lua/shared/line.lua', 5],
-    [295, 'lua/shared/line.lua', 11],
-    [303, 'lua/shared/next-token.lua', 1],
-    [308, 'lua/shared/semaphore/permits.lua', 56],
-    [312, 'lua/shared/line.lua', 53],
-    [322, 'lua/shared/semaphore/permits.lua', 45],
-    [326, 'lua/shared/semaphore/permits.lua', 50],
-    [331, 'lua/shared/semaphore/permits.lua', 74],
-    [346, 'lua/shared/semaphore/serve.lua', 6],
-    [380, 'lua/shared/semaphore/serve.lua', 59],
-    [434, 'lua/shared/line.lua', 20],
-    [439, 'lua/shared/semaphore/serve.lua', 113],
-    [445, 'lua/semaphore/release.lua', 35],
-    [447, 'lua/shared/semaphore/save.lua', 34],
-    [448, 'lua/shared/semaphore/save.lua', 11],
-    [461, 'lua/shared/semaphore/save.lua', 25],
-    [466, 'lua/shared/behind.lua', 4],
-    [470, 'lua/shared/semaphore/save.lua', 30],
-    [473, 'lua/shared/semaphore/save.lua', 35],
-    [475, 'lua/semaphore/release.lua', 37],
+    [1, 'lua/semaphore/release.lua', 10],
+    [10, 'lua/shared/semaphore/state.lua', 12],
+    [40, 'lua/semaphore/release.lua', 20],
+    [44, 'lua/shared/clock.lua', 3],
+    [48, 'lua/semaphore/release.lua', 24],
+    [54, 'lua/shared/semaphore/permit.lua', 7],
+    [58, 'lua/shared/semaphore/permits.lua', 7],
+    [72, 'lua/shared/semaphore/permits.lua', 23],
+    [80, 'lua/shared/semaphore/permits.lua', 33],
+    [86, 'lua/semaphore/release.lua', 30],
+    [87, 'lua/shared/semaphore/reap.lua', 3],
+    [97, 'lua/shared/note-late.lua', 3],
+    [103, 'lua/shared/semaphore/reap.lua', 13],
+    [110, 'lua/semaphore/release.lua', 31],
+    [114, 'lua/shared/semaphore/serve.lua', 50],
+    [117, 'lua/shared/semaphore/serve.lua', 54],
+    [119, 'lua/shared/tell.lua', 7],
+    [122, 'lua/shared/tickets.lua', 25],
+    [134, 'lua/shared/tell.lua', 17],
+    [150, 'lua/shared/tell.lua', 36],
+    [163, 'lua/shared/tell.lua', 51],
+    [170, 'lua/shared/send-back.lua', 5],
+    [186, 'lua/shared/send-back.lua', 24],
+    [201, 'lua/shared/semaphore/serve.lua', 56],
+    [204, 'lua/shared/semaphore/serve.lua', 42],
+    [208, 'lua/shared/semaphore/state.lua', 44],
+    [211, 'lua/shared/semaphore/permits.lua', 41],
+    [214, 'lua/shared/tell.lua', 11],
+    [217, 'lua/shared/silent.lua', 12],
+    [231, 'lua/shared/silent.lua', 27],
+    [234, 'lua/shared/silent.lua', 32],
+    [241, 'lua/shared/call-other.lua', 2],
+    [249, 'lua/shared/line.lua', 6],
+    [253, 'lua/shared/line.lua', 13],
+    [259, 'lua/shared/next-token.lua', 3],
+    [262, 'lua/shared/semaphore/permits.lua', 57],
+    [265, 'lua/shared/line.lua', 56],
+    [272, 'lua/shared/semaphore/permits.lua', 46],
+    [275, 'lua/shared/semaphore/permits.lua', 50],
+    [280, 'lua/shared/semaphore/permits.lua', 75],
+    [294, 'lua/shared/semaphore/serve.lua', 10],
+    [324, 'lua/shared/semaphore/serve.lua', 59],
+    [325, 'lua/shared/semaphore/serve.lua', 61],
+    [334, 'lua/shared/semaphore/serve.lua', 71],
+    [376, 'lua/shared/line.lua', 21],
+    [380, 'lua/shared/semaphore/serve.lua', 113],
+    [386, 'lua/semaphore/release.lua', 35],
+    [388, 'lua/shared/semaphore/save.lua', 34],
+    [389, 'lua/shared/semaphore/save.lua', 11],
+    [402, 'lua/shared/semaphore/save.lua', 25],
+    [407, 'lua/shared/behind.lua', 5],
+    [410, 'lua/shared/semaphore/save.lua', 30],
+    [413, 'lua/shared/semaphore/save.lua', 35],
+    [415, 'lua/semaphore/release.lua', 38],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2800,538 +2549,482 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '30e053481a26c2758a6cf94a594f13389d7a1d1d',
+    sha1: '1b0bfbdab786548787a2cf96959c3703002f7a93',
     reads: false,
     bytes: false,
-    source: `--[[
-Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has
-used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits.
-Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the
-others learn of it when they are the first. \`more\`: as \`release\`.
-
-@returns resized  more:flag
-@cost    O(log n), a look at 1,000 tickets, and as \`release\`
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local limit = tonumber(ARGV[1])
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 semaphore.limit = limit
 semaphore.resized = 1
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
+end
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
 end
 local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
 save_semaphore(state, semaphore, now_ms)
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
 local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
--- Removes permits, live or not. Answers what they were.
+if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+return false
+end
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local tokens = {}
+for at = 1, #ended, 2 do
+tokens[#tokens + 1] = ended[at]
+end
+if tokens[1] then
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
+end
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
--- Looks when the next permit ends. Where none is left nothing is used.
+end
+for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+end
+end
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
+local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+semaphore.soonest_end_ms = tonumber(soonest or 0)
+if not soonest then
+semaphore.used = 0
+semaphore.last_end_ms = 0
 end
-  look_ahead(semaphore, permits)
-  return true
+end
+look_ahead(semaphore, permits)
+return true
 end
 reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
+end
+publish_to(ticket, message, how)
+return true
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
-    local ticket = parse_ticket(text)
-    if ticket.units > limit then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    end
-  end
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
+local ticket = parse_ticket(text)
+if ticket.units > limit then
+redis.call('ZREM', queue, text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+end
+end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
--- Removes tickets, and tells their processes to come: each in one message.
+local now_ms = math.floor(now_us / 1000)
+local granted = 0
+local asleep
+local ticket, behind
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if semaphore.late then
-    send_back(queue, semaphore.late, own, how)
-  end
--- The first two tickets, parsed.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if semaphore.late then
+send_back(queue, semaphore.late, own, how)
+end
 local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+local pair = redis.call('ZRANGE', queue, '0', '1')
+return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
--- Whether so much is free.
 local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
+return semaphore.used + weight <= semaphore.limit
 end
--- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
+return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+end
+end
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+return string.format('%.0f', next_token(semaphore.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- In which step the keys go: they outlive the last permit, for a while.
+return publish_to(ticket, message, how)
+end
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
--- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+local first, step = semaphore.used == 0, last_step(semaphore)
+local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+semaphore.token = token
+semaphore.used = semaphore.used + ticket.units
+semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+redis.call('ZADD', permits, expires_at_ms, token)
+redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+if first or last_step(semaphore) ~= step then
+keep_permits(semaphore, permits, ids, now_ms)
 end
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+end
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return 'gone'
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer
-    and behind
-    and process_of(behind) == process_of(ticket)
-    and behind.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + behind.units)
-  if together then
-    local recheck_ms = lease_ms
-    if semaphore.used > 0 then
-      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-    end
-    message = message .. '\\n' .. first_message(behind, recheck_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or is_offer and 'offered' or 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return 'gone'
 end
-  for _ = 1, 500 do
-    -- Whoever stood behind one that has left the line is the first now.
-    ticket, behind = behind, nil
-    if not ticket then
-      ticket, behind = first_two(queue)
-    end
-    if not ticket then
-      semaphore.last_ticket = 0
-      return 'nobody'
-    end
-    if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
-      redis.call('ZREM', queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    elseif not fits(semaphore, ticket.units) then
-      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-          behind = nil
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif ticket.text == own then
-      return 'own'
-    elseif granted == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
-        return 'served'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-        behind = nil
-      elseif came ~= 'gone' then
-        granted = granted + 1
-        asleep = came == 'offered' and process_of(ticket) or nil
-      end
-    end
-  end
--- The first ticket, or nil.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer
+and behind
+and process_of(behind) == process_of(ticket)
+and behind.units <= semaphore.limit
+and not fits(semaphore, ticket.units + behind.units)
+if together then
+local recheck_ms = lease_ms
+if semaphore.used > 0 then
+recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+end
+message = message .. '\\n' .. first_message(behind, recheck_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+return together and 'called' or is_offer and 'offered' or 'granted'
+end
+for _ = 1, 500 do
+ticket, behind = behind, nil
+if not ticket then
+ticket, behind = first_two(queue)
+end
+if not ticket then
+semaphore.last_ticket = 0
+return 'nobody'
+end
+if ticket.units > semaphore.limit then
+redis.call('ZREM', queue, ticket.text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+elseif not fits(semaphore, ticket.units) then
+local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+behind = nil
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif ticket.text == own then
+return 'own'
+elseif granted == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+else
+local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+if came == 'called' then
+return 'served'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+behind = nil
+elseif came ~= 'gone' then
+granted = granted + 1
+asleep = came == 'offered' and process_of(ticket) or nil
+end
+end
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
-  ticket = first_ticket(queue)
-  if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, how)
-  end
-  return 'more'
+ticket = first_ticket(queue)
+if ticket then
+tell_process(ticket, 'come ' .. ticket.id, how)
 end
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+return 'more'
+end
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 save_semaphore(state, semaphore, now_ms)
-return { 'resized', served == 'more' and 1 or 0 }
-`,
+return { 'resized', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/resize.lua', 1],
-    [20, 'lua/shared/semaphore/state.lua', 11],
-    [51, 'lua/semaphore/resize.lua', 20],
-    [55, 'lua/shared/clock.lua', 1],
-    [61, 'lua/semaphore/resize.lua', 24],
-    [63, 'lua/semaphore/resize.lua', 27],
-    [65, 'lua/shared/semaphore/save.lua', 11],
-    [78, 'lua/shared/behind.lua', 4],
-    [82, 'lua/shared/semaphore/save.lua', 25],
-    [90, 'lua/shared/semaphore/save.lua', 34],
-    [93, 'lua/semaphore/resize.lua', 29],
-    [94, 'lua/shared/semaphore/reap.lua', 1],
-    [106, 'lua/shared/semaphore/permits.lua', 6],
-    [110, 'lua/shared/semaphore/permit.lua', 6],
-    [115, 'lua/shared/semaphore/permits.lua', 10],
-    [126, 'lua/shared/note-late.lua', 1],
-    [134, 'lua/shared/semaphore/reap.lua', 13],
-    [138, 'lua/shared/semaphore/permits.lua', 22],
-    [147, 'lua/shared/semaphore/reap.lua', 17],
-    [150, 'lua/semaphore/resize.lua', 30],
-    [153, 'lua/shared/tickets.lua', 25],
-    [165, 'lua/shared/tell.lua', 7],
-    [168, 'lua/shared/tell.lua', 15],
-    [186, 'lua/shared/tell.lua', 34],
-    [201, 'lua/shared/tell.lua', 50],
-    [209, 'lua/semaphore/resize.lua', 26],
-    [210, 'lua/semaphore/resize.lua', 33],
-    [217, 'lua/shared/semaphore/serve.lua', 47],
-    [226, 'lua/shared/send-back.lua', 4],
-    [243, 'lua/shared/send-back.lua', 22],
-    [260, 'lua/shared/semaphore/serve.lua', 56],
-    [263, 'lua/shared/semaphore/serve.lua', 41],
-    [268, 'lua/shared/semaphore/state.lua', 43],
-    [272, 'lua/shared/semaphore/permits.lua', 40],
-    [276, 'lua/shared/tell.lua', 11],
-    [279, 'lua/shared/silent.lua', 10],
-    [299, 'lua/shared/silent.lua', 31],
-    [307, 'lua/shared/call-other.lua', 1],
-    [316, 'lua/shared/line.lua', 5],
-    [321, 'lua/shared/line.lua', 11],
-    [329, 'lua/shared/next-token.lua', 1],
-    [334, 'lua/shared/semaphore/permits.lua', 56],
-    [338, 'lua/shared/line.lua', 53],
-    [348, 'lua/shared/semaphore/permits.lua', 45],
-    [352, 'lua/shared/semaphore/permits.lua', 50],
-    [357, 'lua/shared/semaphore/permits.lua', 74],
-    [372, 'lua/shared/semaphore/serve.lua', 6],
-    [406, 'lua/shared/semaphore/serve.lua', 59],
-    [460, 'lua/shared/line.lua', 20],
-    [465, 'lua/shared/semaphore/serve.lua', 113],
-    [471, 'lua/semaphore/resize.lua', 40],
+    [1, 'lua/semaphore/resize.lua', 10],
+    [10, 'lua/shared/semaphore/state.lua', 12],
+    [40, 'lua/semaphore/resize.lua', 20],
+    [44, 'lua/shared/clock.lua', 3],
+    [48, 'lua/semaphore/resize.lua', 24],
+    [50, 'lua/semaphore/resize.lua', 27],
+    [52, 'lua/shared/semaphore/save.lua', 11],
+    [65, 'lua/shared/behind.lua', 5],
+    [68, 'lua/shared/semaphore/save.lua', 25],
+    [76, 'lua/shared/semaphore/save.lua', 34],
+    [79, 'lua/semaphore/resize.lua', 29],
+    [80, 'lua/shared/semaphore/reap.lua', 3],
+    [90, 'lua/shared/semaphore/permits.lua', 7],
+    [93, 'lua/shared/semaphore/permit.lua', 7],
+    [97, 'lua/shared/semaphore/permits.lua', 10],
+    [108, 'lua/shared/note-late.lua', 3],
+    [114, 'lua/shared/semaphore/reap.lua', 13],
+    [118, 'lua/shared/semaphore/permits.lua', 23],
+    [126, 'lua/shared/semaphore/reap.lua', 17],
+    [129, 'lua/semaphore/resize.lua', 30],
+    [132, 'lua/shared/tickets.lua', 25],
+    [144, 'lua/shared/tell.lua', 7],
+    [147, 'lua/shared/tell.lua', 17],
+    [163, 'lua/shared/tell.lua', 36],
+    [176, 'lua/shared/tell.lua', 51],
+    [183, 'lua/semaphore/resize.lua', 26],
+    [184, 'lua/semaphore/resize.lua', 33],
+    [191, 'lua/shared/semaphore/serve.lua', 50],
+    [194, 'lua/shared/semaphore/serve.lua', 54],
+    [196, 'lua/shared/send-back.lua', 5],
+    [212, 'lua/shared/send-back.lua', 24],
+    [227, 'lua/shared/semaphore/serve.lua', 56],
+    [230, 'lua/shared/semaphore/serve.lua', 42],
+    [234, 'lua/shared/semaphore/state.lua', 44],
+    [237, 'lua/shared/semaphore/permits.lua', 41],
+    [240, 'lua/shared/tell.lua', 11],
+    [243, 'lua/shared/silent.lua', 12],
+    [257, 'lua/shared/silent.lua', 27],
+    [260, 'lua/shared/silent.lua', 32],
+    [267, 'lua/shared/call-other.lua', 2],
+    [275, 'lua/shared/line.lua', 6],
+    [279, 'lua/shared/line.lua', 13],
+    [285, 'lua/shared/next-token.lua', 3],
+    [288, 'lua/shared/semaphore/permits.lua', 57],
+    [291, 'lua/shared/line.lua', 56],
+    [298, 'lua/shared/semaphore/permits.lua', 46],
+    [301, 'lua/shared/semaphore/permits.lua', 50],
+    [306, 'lua/shared/semaphore/permits.lua', 75],
+    [320, 'lua/shared/semaphore/serve.lua', 10],
+    [350, 'lua/shared/semaphore/serve.lua', 59],
+    [351, 'lua/shared/semaphore/serve.lua', 61],
+    [360, 'lua/shared/semaphore/serve.lua', 71],
+    [402, 'lua/shared/line.lua', 21],
+    [406, 'lua/shared/semaphore/serve.lua', 113],
+    [412, 'lua/semaphore/resize.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3379,533 +3072,478 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '7b0636621a20b227b1482ef2741faa0f56288591',
+    sha1: '80dc4ac2bee5c32b9a2b8f2f9bb6af2a4674729c',
     reads: false,
     bytes: false,
-    source: `--[[
-Grants what is free to those who are first in line and alive. \`more\`: as \`release\`.
-
-@returns served  more:flag
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
-]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+    source: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local channel = ARGV[1]
+local claim_ms = tonumber(ARGV[2] or 1000)
+local sharded = ARGV[3] == '1'
+local counted = ARGV[4] ~= '0'
 local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = '1',
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= '1' then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
+local stored = redis.call('GET', state)
+if not stored then
+return {
+layout = '1',
+limit = 0,
+resized = 0,
+used = 0,
+token = '0',
+soonest_end_ms = 0,
+last_end_ms = 0,
+last_ticket = 0,
+}
+end
+local layout, limit, resized, used, token, soonest, last, last_ticket =
+string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
+end
+return {
+layout = layout,
+limit = tonumber(limit),
+resized = tonumber(resized),
+used = tonumber(used),
+token = token,
+soonest_end_ms = tonumber(soonest),
+last_end_ms = tonumber(last),
+last_ticket = tonumber(last_ticket),
+}
 end
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local time = redis.call('TIME')
+return time[1] * 1000000 + time[2]
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
 local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
--- Removes permits, live or not. Answers what they were.
+if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+return false
+end
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local tokens = {}
+for at = 1, #ended, 2 do
+tokens[#tokens + 1] = ended[at]
+end
+if tokens[1] then
 local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
 local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
 end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
+end
 local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
+if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+unit.late = unit.late or {}
+unit.late[string.match(id, '^[^.]*')] = true
 end
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
--- Looks when the next permit ends. Where none is left nothing is used.
+end
+for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+end
+end
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
+local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+semaphore.soonest_end_ms = tonumber(soonest or 0)
+if not soonest then
+semaphore.used = 0
+semaphore.last_end_ms = 0
 end
-  look_ahead(semaphore, permits)
-  return true
+end
+look_ahead(semaphore, permits)
+return true
 end
 local reaped = reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
+local how = { channel = channel, sharded = sharded, counted = counted }
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
+local now_ms = math.floor(now_us / 1000)
+local granted = 0
+local asleep
+local ticket, behind
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return {
+text = text,
+id = id,
+kind = kind,
+lease_ms = tonumber(lease_ms),
+listens = tonumber(listens),
+units = tonumber(units),
+holder = holder,
+}
 end
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
+if ticket.listens == 0 or not how.counted then
+return nil
 end
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+local channel = how.channel .. ':' .. process_of(ticket)
+local counts
+if how.sharded then
+counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+else
+counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+if counts.err then
+return nil
+end
+return counts[2] > 0
+end
 local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
+if ticket.listens == 0 then
+return true
 end
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local channel = how.channel .. ':' .. process_of(ticket)
+local heard
+if how.sharded then
+heard = redis.pcall('SPUBLISH', channel, message)
+else
+heard = redis.pcall('PUBLISH', channel, message)
+end
+return type(heard) == 'number'
+end
 local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
+if listens_here(ticket, how) == false then
+return false
 end
--- Removes tickets, and tells their processes to come: each in one message.
+publish_to(ticket, message, how)
+return true
+end
 local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
+local tickets, messages = {}, {}
+for _, text in ipairs(texts) do
+local ticket = parse_ticket(text)
+local process = process_of(ticket)
+tickets[process] = tickets[process] or ticket
+messages[process] = messages[process] or {}
+table.insert(messages[process], 'come ' .. ticket.id)
 end
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+for from = 1, #texts, 1000 do
+redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+end
+for process, lines in pairs(messages) do
+tell_process(tickets[process], table.concat(lines, '\\n'), how)
+end
+end
 local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
+late[process_of({ id = own })] = nil
+if not next(late) then
+return
 end
-  if semaphore.late then
-    send_back(queue, semaphore.late, own, how)
-  end
--- The first two tickets, parsed.
+local theirs = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+if late[process_of({ id = text })] then
+theirs[#theirs + 1] = text
+end
+end
+if theirs[1] then
+remove_and_call(queue, theirs, how)
+end
+end
+if semaphore.late then
+send_back(queue, semaphore.late, own, how)
+end
 local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+local pair = redis.call('ZRANGE', queue, '0', '1')
+return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
--- Whether so much is free.
 local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
+return semaphore.used + weight <= semaphore.limit
 end
--- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
+return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
+if process_of({ id = own }) == process_of(ticket) then
+return false
 end
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local number = math.floor(score)
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local told = math.ceil(noted / 400)
+if told > 0 and (second + 1 - noted) % 400 < 4 then
+return false
+elseif told == 2 then
+return true
+end
+local noted_now = told * 400 + second + 1
+redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+return false
+end
 local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
+if not is_silent(queue, ticket, own, now_ms) then
+return false
 end
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+send_back(queue, { [process_of(ticket)] = true }, own, how)
+return true
+end
 local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+return
 end
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+end
+end
 local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+local asked_ms = string.match(ticket.id, '@(%d+)$')
+return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+if heard and has_just_asked(ticket, now_ms) then
+return ticket.lease_ms
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
+return math.min(ticket.lease_ms, claim_ms)
+end
 local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+return math.max(last + 1, now_us)
 end
--- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+return string.format('%.0f', next_token(semaphore.token, now_us))
 end
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
 local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
+if not how.writes then
+redis.call('ZREM', queue, '')
+how.writes = true
 end
--- In which step the keys go: they outlive the last permit, for a while.
+return publish_to(ticket, message, how)
+end
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+redis.call('PEXPIRE', permits, kept_ms)
+redis.call('PEXPIRE', ids, kept_ms)
 end
--- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+local first, step = semaphore.used == 0, last_step(semaphore)
+local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+semaphore.token = token
+semaphore.used = semaphore.used + ticket.units
+semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+redis.call('ZADD', permits, expires_at_ms, token)
+redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+if first or last_step(semaphore) ~= step then
+keep_permits(semaphore, permits, ids, now_ms)
 end
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+end
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return 'gone'
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer
-    and behind
-    and process_of(behind) == process_of(ticket)
-    and behind.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + behind.units)
-  if together then
-    local recheck_ms = lease_ms
-    if semaphore.used > 0 then
-      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-    end
-    message = message .. '\\n' .. first_message(behind, recheck_ms)
-  end
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or is_offer and 'offered' or 'granted'
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return 'gone'
 end
-  for _ = 1, 500 do
-    -- Whoever stood behind one that has left the line is the first now.
-    ticket, behind = behind, nil
-    if not ticket then
-      ticket, behind = first_two(queue)
-    end
-    if not ticket then
-      semaphore.last_ticket = 0
-      return 'nobody'
-    end
-    if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
-      redis.call('ZREM', queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    elseif not fits(semaphore, ticket.units) then
-      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      else
-        local passed = false
-        if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
-          behind = nil
-        end
-        if not passed then
-          if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
-          end
-          return 'served'
-        end
-      end
-    elseif ticket.text == own then
-      return 'own'
-    elseif granted == 100 then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
-        return 'served'
-      end
-      redis.call('ZREM', queue, ticket.text)
-    else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
-        return 'served'
-      elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
-          return 'served'
-        end
-        behind = nil
-      elseif came ~= 'gone' then
-        granted = granted + 1
-        asleep = came == 'offered' and process_of(ticket) or nil
-      end
-    end
-  end
--- The first ticket, or nil.
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer
+and behind
+and process_of(behind) == process_of(ticket)
+and behind.units <= semaphore.limit
+and not fits(semaphore, ticket.units + behind.units)
+if together then
+local recheck_ms = lease_ms
+if semaphore.used > 0 then
+recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+end
+message = message .. '\\n' .. first_message(behind, recheck_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+return together and 'called' or is_offer and 'offered' or 'granted'
+end
+for _ = 1, 500 do
+ticket, behind = behind, nil
+if not ticket then
+ticket, behind = first_two(queue)
+end
+if not ticket then
+semaphore.last_ticket = 0
+return 'nobody'
+end
+if ticket.units > semaphore.limit then
+redis.call('ZREM', queue, ticket.text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+elseif not fits(semaphore, ticket.units) then
+local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+redis.call('ZREM', queue, ticket.text)
+else
+local passed = false
+if looks then
+passed = pass_silent(queue, ticket, own, now_ms, how)
+behind = nil
+end
+if not passed then
+if process_of(ticket) == asleep then
+call_other(queue, asleep, recheck_ms, how)
+end
+return 'served'
+end
+end
+elseif ticket.text == own then
+return 'own'
+elseif granted == 100 then
+if tell_process(ticket, 'come ' .. ticket.id, how) then
+return 'served'
+end
+redis.call('ZREM', queue, ticket.text)
+else
+local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+if came == 'called' then
+return 'served'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'served'
+end
+behind = nil
+elseif came ~= 'gone' then
+granted = granted + 1
+asleep = came == 'offered' and process_of(ticket) or nil
+end
+end
+end
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+local text = redis.call('ZRANGE', queue, '0', '0')[1]
+return text and parse_ticket(text) or nil
 end
-  ticket = first_ticket(queue)
-  if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, how)
-  end
-  return 'more'
+ticket = first_ticket(queue)
+if ticket then
+tell_process(ticket, 'come ' .. ticket.id, how)
 end
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+return 'more'
+end
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 if served or reaped then
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
--- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
 end
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
+end
+redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
 local function save_semaphore(state, semaphore, now_ms)
 local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    '1',
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
 end
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-  save_semaphore(state, semaphore, now_ms)
+save_semaphore(state, semaphore, now_ms)
 end
-  save_freed_semaphore(state, semaphore, now_ms)
+save_freed_semaphore(state, semaphore, now_ms)
 end
-return { 'served', served == 'more' and 1 or 0 }
-`,
+return { 'served', served == 'more' and 1 or 0 }`,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
-    [1, 'lua/semaphore/serve.lua', 1],
-    [17, 'lua/shared/semaphore/state.lua', 11],
-    [48, 'lua/semaphore/serve.lua', 17],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/semaphore/serve.lua', 21],
-    [60, 'lua/shared/semaphore/reap.lua', 1],
-    [72, 'lua/shared/semaphore/permits.lua', 6],
-    [76, 'lua/shared/semaphore/permit.lua', 6],
-    [81, 'lua/shared/semaphore/permits.lua', 10],
-    [92, 'lua/shared/note-late.lua', 1],
-    [100, 'lua/shared/semaphore/reap.lua', 13],
-    [104, 'lua/shared/semaphore/permits.lua', 22],
-    [113, 'lua/shared/semaphore/reap.lua', 17],
-    [116, 'lua/semaphore/serve.lua', 23],
-    [120, 'lua/shared/semaphore/serve.lua', 47],
-    [129, 'lua/shared/tell.lua', 7],
-    [132, 'lua/shared/tickets.lua', 25],
-    [144, 'lua/shared/tell.lua', 15],
-    [162, 'lua/shared/tell.lua', 34],
-    [177, 'lua/shared/tell.lua', 50],
-    [185, 'lua/shared/send-back.lua', 4],
-    [202, 'lua/shared/send-back.lua', 22],
-    [219, 'lua/shared/semaphore/serve.lua', 56],
-    [222, 'lua/shared/semaphore/serve.lua', 41],
-    [227, 'lua/shared/semaphore/state.lua', 43],
-    [231, 'lua/shared/semaphore/permits.lua', 40],
-    [235, 'lua/shared/tell.lua', 11],
-    [238, 'lua/shared/silent.lua', 10],
-    [258, 'lua/shared/silent.lua', 31],
-    [266, 'lua/shared/call-other.lua', 1],
-    [275, 'lua/shared/line.lua', 5],
-    [280, 'lua/shared/line.lua', 11],
-    [288, 'lua/shared/next-token.lua', 1],
-    [293, 'lua/shared/semaphore/permits.lua', 56],
-    [297, 'lua/shared/line.lua', 53],
-    [307, 'lua/shared/semaphore/permits.lua', 45],
-    [311, 'lua/shared/semaphore/permits.lua', 50],
-    [316, 'lua/shared/semaphore/permits.lua', 74],
-    [331, 'lua/shared/semaphore/serve.lua', 6],
-    [365, 'lua/shared/semaphore/serve.lua', 59],
-    [419, 'lua/shared/line.lua', 20],
-    [424, 'lua/shared/semaphore/serve.lua', 113],
-    [430, 'lua/semaphore/serve.lua', 27],
-    [433, 'lua/shared/semaphore/save.lua', 38],
-    [435, 'lua/shared/behind.lua', 4],
-    [439, 'lua/shared/semaphore/save.lua', 25],
-    [447, 'lua/shared/semaphore/save.lua', 40],
-    [448, 'lua/shared/semaphore/save.lua', 34],
-    [449, 'lua/shared/semaphore/save.lua', 11],
-    [462, 'lua/shared/semaphore/save.lua', 35],
-    [464, 'lua/shared/semaphore/save.lua', 41],
-    [466, 'lua/semaphore/serve.lua', 30],
+    [1, 'lua/semaphore/serve.lua', 8],
+    [9, 'lua/shared/semaphore/state.lua', 12],
+    [39, 'lua/semaphore/serve.lua', 17],
+    [43, 'lua/shared/clock.lua', 3],
+    [47, 'lua/semaphore/serve.lua', 21],
+    [49, 'lua/shared/semaphore/reap.lua', 3],
+    [59, 'lua/shared/semaphore/permits.lua', 7],
+    [62, 'lua/shared/semaphore/permit.lua', 7],
+    [66, 'lua/shared/semaphore/permits.lua', 10],
+    [77, 'lua/shared/note-late.lua', 3],
+    [83, 'lua/shared/semaphore/reap.lua', 13],
+    [87, 'lua/shared/semaphore/permits.lua', 23],
+    [95, 'lua/shared/semaphore/reap.lua', 17],
+    [98, 'lua/semaphore/serve.lua', 23],
+    [102, 'lua/shared/semaphore/serve.lua', 50],
+    [105, 'lua/shared/semaphore/serve.lua', 54],
+    [107, 'lua/shared/tell.lua', 7],
+    [110, 'lua/shared/tickets.lua', 25],
+    [122, 'lua/shared/tell.lua', 17],
+    [138, 'lua/shared/tell.lua', 36],
+    [151, 'lua/shared/tell.lua', 51],
+    [158, 'lua/shared/send-back.lua', 5],
+    [174, 'lua/shared/send-back.lua', 24],
+    [189, 'lua/shared/semaphore/serve.lua', 56],
+    [192, 'lua/shared/semaphore/serve.lua', 42],
+    [196, 'lua/shared/semaphore/state.lua', 44],
+    [199, 'lua/shared/semaphore/permits.lua', 41],
+    [202, 'lua/shared/tell.lua', 11],
+    [205, 'lua/shared/silent.lua', 12],
+    [219, 'lua/shared/silent.lua', 27],
+    [222, 'lua/shared/silent.lua', 32],
+    [229, 'lua/shared/call-other.lua', 2],
+    [237, 'lua/shared/line.lua', 6],
+    [241, 'lua/shared/line.lua', 13],
+    [247, 'lua/shared/next-token.lua', 3],
+    [250, 'lua/shared/semaphore/permits.lua', 57],
+    [253, 'lua/shared/line.lua', 56],
+    [260, 'lua/shared/semaphore/permits.lua', 46],
+    [263, 'lua/shared/semaphore/permits.lua', 50],
+    [268, 'lua/shared/semaphore/permits.lua', 75],
+    [282, 'lua/shared/semaphore/serve.lua', 10],
+    [312, 'lua/shared/semaphore/serve.lua', 59],
+    [313, 'lua/shared/semaphore/serve.lua', 61],
+    [322, 'lua/shared/semaphore/serve.lua', 71],
+    [364, 'lua/shared/line.lua', 21],
+    [368, 'lua/shared/semaphore/serve.lua', 113],
+    [374, 'lua/semaphore/serve.lua', 27],
+    [377, 'lua/shared/semaphore/save.lua', 39],
+    [378, 'lua/shared/behind.lua', 5],
+    [381, 'lua/shared/semaphore/save.lua', 25],
+    [389, 'lua/shared/semaphore/save.lua', 40],
+    [390, 'lua/shared/semaphore/save.lua', 34],
+    [391, 'lua/shared/semaphore/save.lua', 11],
+    [404, 'lua/shared/semaphore/save.lua', 35],
+    [406, 'lua/shared/semaphore/save.lua', 41],
+    [408, 'lua/semaphore/serve.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([

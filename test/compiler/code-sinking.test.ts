@@ -197,7 +197,7 @@ test('where a function had no room for more locals, everything stays', () => {
     ),
   )
 
-  expect(lines.slice(0, 3)).toEqual(['local function one()', '  return value', 'end'])
+  expect(lines.slice(0, 3)).toEqual(['local function one()', 'return value', 'end'])
 })
 
 describe('on a server', () => {

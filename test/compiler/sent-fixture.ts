@@ -19,7 +19,7 @@ local value = ARGV[1] -- text: what it shows
 `
 export const ANSWER = `redis.call('SET', state, value)\nreturn { 'set', value }\n`
 
-/** The built text of an operation behind its declarations, line by line, each with the line of the source it comes from. */
+/** What is sent of an operation behind its declarations, line by line, each with the line of the source it comes from. */
 export function sent(body: string, fragment = ''): [line: number, text: string][] {
   const root = join(mkdtempSync(join(tmpdir(), 'perilune-sent-')), 'redis')
   onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))
@@ -30,7 +30,7 @@ export function sent(body: string, fragment = ''): [line: number, text: string][
   const operation = compileTree(root).operations['gauge/set']
   const text = operation?.source.split('\n') ?? []
   const lines = text.map((line, at): [number, string] => [locate(operation?.lines ?? [], at + 1).line, line])
-  return lines.slice(9, -1)
+  return lines.slice(2)
 }
 
 export function texts(lines: readonly [line: number, text: string][]): string[] {

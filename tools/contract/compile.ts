@@ -20,7 +20,6 @@ import type {
   SentText,
   StructureContract,
 } from './contract.ts'
-import { linesOf } from './lines.ts'
 import { link } from './link.ts'
 import type { Modules } from './modules.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
@@ -28,6 +27,7 @@ import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import { readScript, refuseInto, type Script } from './script.ts'
 import { sentText } from './sent-text.ts'
+import { stripped } from './stripped.ts'
 import { readTree, type Tree } from './tree.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations, checkSpelling]
@@ -73,7 +73,7 @@ function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Sc
 
 function clockOf(tree: Tree): string | null {
   const clock = tree.modules.find(({ file }) => file.endsWith('/shared/clock.lua'))
-  return clock === undefined ? null : linesOf(clock.text).join('\n')
+  return clock === undefined ? null : stripped({ source: clock.text, lines: [[1, clock.file, 1]] }).source
 }
 
 function structuresOf(scripts: readonly Script[]): Record<string, StructureContract> {

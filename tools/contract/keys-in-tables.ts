@@ -15,11 +15,10 @@ export function keysInTables({ names, built, declarations }: Script): Edit[] {
     if (!binding?.statement || use === null || !values.has(use)) return []
     const { from } = spanOf(binding.statement)
     const end = built.source.indexOf('\n', from)
-    const [, key = '', about = ''] =
-      /^local \w+ = (KEYS\[\d+\]) -- (.*)$/.exec(built.source.slice(from, end)) ?? []
+    const [, key = ''] = /^local \w+ = (KEYS\[\d+\]) -- /.exec(built.source.slice(from, end)) ?? []
     if (key === '') return []
     return [
-      { from, to: end, text: `-- ${key} ${name}: ${about}` },
+      { from, to: end, text: '' },
       { ...spanOf(use), text: key },
     ]
   })

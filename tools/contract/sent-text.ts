@@ -3,13 +3,14 @@
 import { hasRoom } from './check-room.ts'
 import { sunkLines } from './code-sinking.ts'
 import { constantsOf } from './constants.ts'
-import type { LineRun, SentText } from './contract.ts'
-import { type Edit, withEdits } from './edit.ts'
+import type { SentText } from './contract.ts'
+import { withEdits } from './edit.ts'
 import { locate } from './link.ts'
 import { keysInTables } from './keys-in-tables.ts'
 import type { Span } from './scope.ts'
 import type { Script } from './script.ts'
 import { goingWith, outermost } from './statement-removal.ts'
+import { leavingLines, runsOf, stripped } from './stripped.ts'
 import { unusedFunctions } from './without-unused.ts'
 
 export function sentText(script: Script): SentText {
@@ -29,17 +30,11 @@ export function sentText(script: Script): SentText {
     lines: runsOf(order.map((at) => locate(lines, at + 1))),
   })
   const sunk = told(sunkLines(kept.map((at) => text[at] ?? '')).map((at) => kept[at] ?? 0))
-  return hasRoom(sunk) ? sunk : told(kept)
+  return stripped(hasRoom(sunk) ? sunk : told(kept))
 }
 
 function isIn(at: number, { from, to }: Span): boolean {
   return from <= at && at < to
-}
-
-/** What is beside it stays two things, on the lines where it was. */
-function leavingLines(source: string, { from, to }: Span): Edit {
-  const breaks = source.slice(from, to).match(/\n/g)?.length ?? 0
-  return { from, to, text: breaks === 0 ? ' ' : '\n'.repeat(breaks) }
 }
 
 /** The lines on which nothing else stood, and the empty one behind them; from 0. */
@@ -55,11 +50,4 @@ function emptied(text: readonly string[], source: string, spans: readonly Span[]
 
 function lineAt(source: string, place: number): number {
   return source.slice(0, place).split('\n').length - 1
-}
-
-function runsOf(places: readonly { readonly file: string; readonly line: number }[]): LineRun[] {
-  return places.flatMap(({ file, line }, at): LineRun[] => {
-    const before = places[at - 1]
-    return before?.file === file && before.line === line - 1 ? [] : [[at + 1, file, line]]
-  })
 }

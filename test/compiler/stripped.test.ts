@@ -1,0 +1,42 @@
+// What is not sent: comments, indentation and empty lines, wherever they stand; and what only looks like them is.
+
+import { expect, test } from 'vitest'
+import { stripped } from '../../tools/contract/stripped.ts'
+
+function sent(source: string): [line: number, text: string][] {
+  const { source: text, lines } = stripped({ source, lines: [[1, 'a.lua', 1]] })
+  return text.split('\n').map((line, at) => {
+    const run = lines.findLast(([first]) => first <= at + 1)
+    return [run === undefined ? 0 : run[2] + at + 1 - run[0], line]
+  })
+}
+
+test('comments, indentation and empty lines go, and each line leads to its own', () => {
+  const source = [
+    '--[[ A head',
+    'of two lines. ]]',
+    'local a = 1 -- one',
+    '',
+    '  -- Alone.',
+    '  if a then --[==[ long',
+    '  ]==] a = 2   ',
+    '\tend',
+  ]
+
+  expect(sent(source.join('\n'))).toEqual([
+    [3, 'local a = 1'],
+    [6, 'if a then'],
+    [7, 'a = 2'],
+    [8, 'end'],
+  ])
+})
+
+test('a comment between two words leaves them two', () => {
+  expect(sent('local--[[x]]a = 1')).toEqual([[1, 'local a = 1']])
+})
+
+test('texts stay to the byte, with what looks like a comment in them, and their empty lines', () => {
+  const text = ['local a = [[  ', '  -- no comment  ', '', '   ]] .. "--[[ neither" .. \'\\', "  it\\'s -- not'"]
+
+  expect(sent(`  ${text.join('\n')}  `).map(([, line]) => line)).toEqual(text)
+})
