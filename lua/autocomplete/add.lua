@@ -7,7 +7,7 @@ so many of the entries, the first ones, were as much work as one call does; the 
 @cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
          their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes.
          A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in
-         `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and
+         `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and
          the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and
          the fronts: where a thousand titles begin alike 4 to 8 kB
 ]]

@@ -1,6 +1,6 @@
 --[[
 As `suggest`, but tells the records as they are stored, which takes server and client half the time: see
-shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit. `front`: the field of
+shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of
 `fronts` that tells the first ten for as long as it names the query; empty where there is none.
 
 @returns found  short:flag exact:integer front:text records:[record:bytes]

@@ -30,7 +30,7 @@ local idle = KEYS[18] -- sorted set: workers that wait -> their number
 local results = KEYS[19] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[20] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[21] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/statistics
 local stats = KEYS[23] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels

@@ -31,7 +31,7 @@ local short = KEYS[24] -- sorted set: recurring jobs that run out of known times
 local results = KEYS[25] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[26] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[27] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[28] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local notes = KEYS[28] -- string: what the statistics do not hold yet; see shared/queue/statistics
 local stats = KEYS[29] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels

@@ -63,7 +63,7 @@ if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
     -- A queue that is paused spawns no recurring jobs.
     note_due(queue, now_ms)
   end
-  redis.call('HSET', meta, 'codec', codec) -- as it is; see shared/queue/keep-burst
+  redis.call('HSET', meta, 'codec', codec) -- as it is; see shared/queue/state
   keep_burst(meta, 'burst', settings)
   redis.call('HSET', meta, 'settings', text)
   queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)

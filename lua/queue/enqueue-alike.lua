@@ -2,7 +2,7 @@
 Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`,
 `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call
 enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by
-letter; see shared/queue/hand-over.
+letter; see shared/queue/idle.
 
 @returns enqueued  first:integer
 @returns unagreed
@@ -15,7 +15,7 @@ local ready = KEYS[3] -- list: ready jobs without group and priority
 local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local listeners = KEYS[6] -- hash: who listens to events, where, and the number of the newest message
-local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/statistics
 local stats = KEYS[8] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not

@@ -31,7 +31,7 @@ local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local results = KEYS[21] -- hash: ends of jobs, for those who ask
-local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/statistics
 local stats = KEYS[23] -- hash: statistics of minutes, hours and days
 local done = KEYS[24] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
@@ -42,7 +42,7 @@ local call = ARGV[5] -- text: number of the call in that slot
 local channel = ARGV[6] -- text: beginning of the channels of processes
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
+local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
 
 local keys = {
   idle = idle,

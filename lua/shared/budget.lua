@@ -1,3 +1,10 @@
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
 -- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
 -- one at least, which is progress, and on no more than CALL_BYTES and one element.

@@ -1,4 +1,4 @@
--- The line of tickets; see shared/tickets.
+-- The line of tickets; see shared/line.
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
@@ -59,4 +59,199 @@ local function tell_granted(queue, ticket, message, how)
     how.writes = true
   end
   return publish_to(ticket, message, how)
+end
+
+-- Standing in the line of tickets; see shared/line.
+local QUEUE_KEPT_MS = '7200000'
+
+-- The first one asks: it is not silent; see shared/line.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, text, last_ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
+end
+
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
+end
+
+-- Of what is spread over several units each knows over how many: the field `partitions` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+
+-- Those who wait, first come first served: a sorted set of tickets by number.
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
+-- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
+-- of subscribers proves nothing (`counted` is false); there everything is an offer. See docs/decisions/0031.
+
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
+
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- `own` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of `own`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
 end

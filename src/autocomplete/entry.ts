@@ -28,7 +28,7 @@ export type CheckedEntry = Omit<AddArguments['added'][number], 'marked'>
 /** An entry as the script takes it, and how much work it makes. */
 export type Outgoing = AddArguments['added'][number] & { readonly bytes: number }
 
-/** What one script call does, as lua/shared/autocomplete/work counts it: so many units, and so many entries. */
+/** What one script call does, as lua/shared/autocomplete/index counts it: so many units, and so many entries. */
 export const CALL = { items: 100, bytes: 6000 }
 const WORK_OF_WORD = 30
 const BYTES_OF_WORK = 128

@@ -1,4 +1,4 @@
-// What callers are told of an entry, read from its record as lua/shared/autocomplete/record packs it: in the client, for the
+// What callers are told of an entry, read from its record as lua/shared/autocomplete/index packs it: in the client, for the
 // server has less time.
 
 import type { Codec, Undecodable } from '../runtime/codec.ts'

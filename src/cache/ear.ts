@@ -1,4 +1,4 @@
-// Where a level hears what counts no more (lua/shared/cache/tell-levels). On one node all levels listen on one channel, on a
+// Where a level hears what counts no more (lua/shared/cache/messages). On one node all levels listen on one channel, on a
 // cluster there is one for each key and tag: who tells and who listens meet on the node that holds it.
 //
 //   opening ──confirmed──ready──the connection is lost, or nobody needs it──over

@@ -1,4 +1,4 @@
-// A value as it is stored: a head, then the payload (lua/shared/cache/envelope). A hit reads few of its fields,
+// A value as it is stored: a head, then the payload (lua/shared/cache/value). A hit reads few of its fields,
 // so each is read when somebody asks for it.
 
 import { DriverError, InvalidArgumentError } from '../runtime/errors.ts'

@@ -33,7 +33,7 @@ export interface TagGeneration {
   readonly generation: number
 }
 
-/** As a head has them; see lua/shared/cache/envelope. */
+/** As a head has them; see lua/shared/cache/value. */
 export function tagBlock(tags: readonly TagGeneration[]): Buffer {
   return Buffer.concat(
     tags.map(({ tag, generation }) => {

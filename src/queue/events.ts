@@ -1,4 +1,4 @@
-// What happens in a queue, as listeners meet it, and how a message tells it (lua/shared/queue/message).
+// What happens in a queue, as listeners meet it, and how a message tells it (lua/shared/queue/events).
 
 import { checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'

@@ -3,7 +3,7 @@
 //
 // A worker that has got fewer jobs than it could take is called when there are more, and asks nothing before; so
 // idle workers cost nothing. One that is called and has no room by then passes the call on. A single job comes in the
-// letter itself: it is claimed already (lua/shared/queue/hand-over).
+// letter itself: it is claimed already (lua/shared/queue/idle).
 //
 //   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
 //      └───────────────────────────── stopAsking ───────────► only acks are sent

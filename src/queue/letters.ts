@@ -1,5 +1,5 @@
 // What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
-// (lua/shared/queue/hand-over).
+// (lua/shared/queue/idle).
 
 import { Backoff } from '../runtime/backoff.ts'
 import { longestSleepMs } from '../runtime/hearing.ts'

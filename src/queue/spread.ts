@@ -1,4 +1,4 @@
-// How long jobs waited or ran: how many in each bucket, eight buckets to a doubling. See shared/queue/bucket.
+// How long jobs waited or ran: how many in each bucket, eight buckets to a doubling. See shared/queue/statistics.
 
 /** Of some jobs, how long they waited or ran, in milliseconds. A percentile is at most 6.25 % off, or half a millisecond. */
 export interface Spread {

@@ -1,5 +1,5 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
-// grants it to the first in line and tells its process (lua/shared/tickets).
+// grants it to the first in line and tells its process (lua/shared/line).
 
 import { type Attempts, abandon, guarded } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'

@@ -1,4 +1,4 @@
-// Where the processes of those who wait in a line are told what became of them (lua/shared/tickets).
+// Where the processes of those who wait in a line are told what became of them (lua/shared/line).
 
 import type { LineTerms } from './line.ts'
 import type { Told, Unit } from './unit.ts'

@@ -1,4 +1,4 @@
-// The line of tickets that locks and semaphores have. See lua/shared/tickets.lua.
+// The line of tickets that locks and semaphores have. See lua/shared/line.lua.
 
 import type { Snapshot } from './snapshot.ts'
 

@@ -64,7 +64,7 @@ function pairs(flat: readonly Buffer[]): [string, string][] {
     key.toString('latin1'),
     (flat[at * 2 + 1] ?? Buffer.of()).toString('latin1'),
   ])
-  // See shared/queue/wide.
+  // See shared/queue/state.
   return all.filter(([key]) => !key.startsWith('~'))
 }
 
@@ -116,7 +116,7 @@ function groupsOf(stored: Stored): string[] {
   const turns = stored.turns.map((name) => name.toString('latin1'))
   const scores = pairs(stored.grouped).map(([, score]) => score)
   const all = pairs(stored.groups)
-  // See shared/queue/burst: those of groups stand with them, and how many there are.
+  // See shared/queue/state: those of groups stand with them, and how many there are.
   const bursts = all.filter(([name]) => name.startsWith(BURST) && name !== BURST)
   const counted = Number(new Map(all).get(BURST) ?? 0)
   const known = all
@@ -219,7 +219,7 @@ function partsOf(wants: string): string[] {
   return wants.split('\0').filter((part) => part !== '')
 }
 
-/** See shared/queue/parents: who waits for whom, and how many name a parent. */
+/** See shared/queue/dependencies: who waits for whom, and how many name a parent. */
 function linksOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const all = pairs(stored.jobs)

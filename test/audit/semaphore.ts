@@ -1,4 +1,4 @@
-// See lua/shared/semaphore/state.lua and permit.lua.
+// See lua/shared/semaphore/permits.lua and permit.lua.
 
 import { lineFaults } from './line.ts'
 import type { Snapshot } from './snapshot.ts'

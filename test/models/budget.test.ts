@@ -12,7 +12,7 @@ const INLINE_BYTES = 16 * 1024
 const MAX_BODY_BYTES = CALL_BYTES
 
 /** Walks over sizes as a script does over elements, in commands of many where `most` is their greatest size. */
-const WALK = `${readText('../../lua/shared/bytes.lua')}${readText('../../lua/shared/budget.lua')}
+const WALK = `${readText('../../lua/shared/budget.lua')}${readText('../../lua/shared/budget.lua')}
 local limit, inline = tonumber(ARGV[1]), ARGV[2] == '1'
 local budget, at, read = budget_of(limit), 3, 0
 while at <= #ARGV and is_left(budget) do

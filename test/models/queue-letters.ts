@@ -1,4 +1,4 @@
-// A worker that takes jobs by letter (lua/shared/queue/hand-over).
+// A worker that takes jobs by letter (lua/shared/queue/idle).
 
 import type { Redis } from 'ioredis'
 

@@ -211,7 +211,7 @@ class History {
     expect(await this.#queue.settings.inspect()).toMatchObject({ ready: 0, blocked: 0, claimed: 0, dead: 0 })
     const left = await client.keys(`*${this.#name}*`)
     const sizes = await client.eval(SIZES, left.length, ...left)
-    // Beside the state and the statistics: what keeps Redis from storing them as lists; see shared/queue/wide.
+    // Beside the state and the statistics: what keeps Redis from storing them as lists; see shared/queue/state.
     for (const [key, size] of sizes as [string, number][]) {
       const part = key.split(':').at(-1) ?? ''
       if (!['meta', 'notes', 'stats'].includes(part))

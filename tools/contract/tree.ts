@@ -29,7 +29,7 @@ export const RESERVED: ReadonlySet<string> = new Set(
 )
 
 /** The modules of ours that other folders may use. */
-const GENERAL: readonly string[] = ['calls', 'clock', 'drop-over', 'exact', 'exact-range', 'next-token']
+const GENERAL: readonly string[] = ['calls', 'clock', 'expiry', 'numbers', 'tokens']
 
 /** Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the modules of ours. */
 export function readTree(root: string, library?: string): Tree {

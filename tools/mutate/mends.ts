@@ -36,7 +36,7 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'what PUBLISH counts tells who is gone: a lock has two holders after a failover',
-    file: 'lua/shared/tell.lua',
+    file: 'lua/shared/messages.lua',
     now: '  if listens_here(ticket, how) == false then\n    return false\n  end\n  publish_to(ticket, message, how)\n  return true',
     before:
       "  local channel = how.channel .. ':' .. process_of(ticket)\n  return redis.call(how.sharded and 'SPUBLISH' or 'PUBLISH', channel, message) > 0 or not how.counted",
@@ -109,7 +109,7 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'keys that are over go by four a call, whatever the call brings',
-    file: 'lua/shared/drop-over.lua',
+    file: 'lua/shared/expiry.lua',
     now: '    left = left - math.abs(count)\n',
     before: '    left = 0\n',
     own: ['test/models/keys-that-are-over.test.ts'],
@@ -137,21 +137,21 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'no limit holds after the clock of the server stepped back',
-    file: 'lua/shared/rate-limit/own-time.lua',
+    file: 'lua/shared/rate-limit/subject.lua',
     now: "    return struct.unpack('>ddd', stored)\n",
     before: "    local newest = struct.unpack('>d', stored)\n    return newest, newest, 0\n",
     own: ['test/models/clock-steps.test.ts'],
   },
   {
     fault: 'tokens do not rise while the clock is behind',
-    file: 'lua/shared/next-token.lua',
+    file: 'lua/shared/tokens.lua',
     now: '  return math.max(last + 1, now_us)\n',
     before: '  return now_us\n',
     own: ['test/models/clock-steps.test.ts'],
   },
   {
     fault: 'rates and recurrence stand still while the clock is behind',
-    file: 'lua/shared/queue/is-behind.lua',
+    file: 'lua/shared/queue/plain.lua',
     now: '  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000\n',
     before: '  return false\n',
     own: ['test/models/clock-steps.test.ts'],
@@ -172,7 +172,7 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'a queue of which somebody only asked leaves a key for ever',
-    file: 'lua/shared/queue/save-awaited.lua',
+    file: 'lua/shared/queue/ends.lua',
     now: "    redis.call('UNLINK', meta)\n    return\n",
     before: '',
     own: ['test/audit/audit.test.ts'],

@@ -13,3 +13,68 @@ local function open_index(meta, codec, caller)
     record = stored[5],
   }
 end
+
+-- What is stored of an entry:
+--   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
+-- `id` is empty where it is the text; `marked` is the folded text with \1 before each word start but the first.
+local HEAD_BYTES = 22
+
+local function pack_record(entry)
+  local id = entry.id == entry.text and '' or entry.id
+  local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
+  return head .. id .. entry.marked .. entry.text .. entry.payload
+end
+
+local function parse_record(record)
+  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+  local marked_at = HEAD_BYTES + id_bytes
+  local text_at = marked_at + marked_bytes
+  local text = string.sub(record, text_at + 1, text_at + text_bytes)
+  return {
+    expires_at_ms = expires_at_ms,
+    rank = rank,
+    id = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, marked_at),
+    marked = string.sub(record, marked_at + 1, text_at),
+    text = text,
+    payload = string.sub(record, text_at + text_bytes + 1),
+  }
+end
+
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
+end
+
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
+-- server out of memory goes on; a call that may add has written before.
+local function try_rights(meta, index, keys)
+  redis.call('HDEL', meta, '')
+  redis.call('ZREM', keys.words, '')
+  redis.call('ZADD', keys.words, 'XX', '0', '')
+  redis.call('ZLEXCOUNT', keys.words, '+', '-')
+  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  if not index.is_new then
+    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
+  end
+end
+
+-- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
+-- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
+-- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
+local MOST_WORK = 6000
+local WORK_OF_WORD = 30
+local WORK_OF_FRONT = 30
+-- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
+local WORK_OF_CHILD = 10
+-- So many bytes that are stored are a unit.
+local BYTES_OF_WORK = 128
+
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / BYTES_OF_WORK)
+  for _, suffix in ipairs(suffixes) do
+    work = work + WORK_OF_WORD + #suffix
+  end
+  return work
+end

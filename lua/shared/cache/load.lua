@@ -47,3 +47,34 @@ end
 local function is_revoked(known)
   return known.token <= known.floor
 end
+
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+local LOAD_SLACK_MS = 600000
+
+-- Never makes it shorter. Not refused for lack of memory.
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
+  end
+end
+
+-- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
+-- greater. It takes away first, so that it also works when the server is out of memory.
+local function close_load(load, known, word, how)
+  redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
+  if known.floor > known.token then
+    redis.call('HSET', load, 'token', exact(known.floor))
+  end
+  tell_waiters(known.waiters, word, how)
+end
+
+-- What began before must not be stored after: an open load is refused from now on, and what is known of one that
+-- failed does not count any more. `newest`: the greatest token that was given out, so that later ones are greater.
+local function revoke(load, known, newest)
+  if is_open(known) then
+    redis.call('HSET', load, 'floor', exact(newest))
+  elseif known.token > 0 then
+    redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+  end
+end

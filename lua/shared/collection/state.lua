@@ -1,3 +1,13 @@
+-- Redis drops the keys only this long after they have ceased to count: the items after a minute, what is
+-- known of calls when none is repeated any more.
+local ITEMS_SLACK_MS = 60000
+local META_SLACK_MS = 600000
+
+local function keep_until(meta, items, expires_at_ms, now_ms)
+  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + META_SLACK_MS))
+  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + ITEMS_SLACK_MS))
+end
+
 -- All that is known of a collection but its items: one hash, read once a call.
 --   layout, codec    the form of the stored data, and of the values
 --   kind             list, set, hash or sortedSet
@@ -37,4 +47,48 @@ local function open_collection(meta, caller)
     expires_at_ms = tonumber(stored[9] or 0),
     record = stored[10],
   }
+end
+
+-- True when what a replace of this version brings must not be stored: it is older, or there already.
+local function is_outdated(known, version)
+  return version >= 0 and known.version >= version
+end
+
+-- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
+-- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+local function begin_copy(meta)
+  redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
+end
+
+-- The last write: the items are there.
+local function save_copy(meta, known, size)
+  redis.call(
+    'HSET',
+    meta,
+    'size',
+    exact(size),
+    'codec',
+    known.codec,
+    'kind',
+    known.kind,
+    'version',
+    exact(known.version),
+    'copy',
+    exact(known.copy),
+    'first',
+    '0',
+    'largest',
+    exact(known.largest),
+    'expires_at_ms',
+    exact(known.expires_at_ms)
+  )
+end
+
+local function replaced_answer(copy, expires_at_ms)
+  return string.format('%.0f %.0f', copy, expires_at_ms)
+end
+
+local function parse_replaced(answer)
+  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
+  return tonumber(copy), tonumber(expires_at_ms)
 end

@@ -18,3 +18,46 @@ local function open_board(board)
     newest = tonumber(stored[5] or 0),
   }
 end
+
+local function save_board(board, state)
+  redis.call(
+    'HSET',
+    board,
+    'layout',
+    state.layout,
+    'turn',
+    exact(state.turn),
+    'version',
+    exact(state.version),
+    'showing',
+    exact(state.showing),
+    'newest',
+    exact(state.newest)
+  )
+end
+
+-- A partition of which all is settled vanishes by itself, when the last of its values is due.
+local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+    local ms = exact(retain_ms)
+    redis.call('PEXPIRE', shown, ms)
+    redis.call('PEXPIRE', idle, ms)
+    redis.call('PEXPIRE', ahead, ms)
+    redis.call('PEXPIRE', board, ms)
+  end
+end
+
+-- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
+local function fill_batch(rest, sealed, limit)
+  if redis.call('HLEN', rest) <= limit then
+    redis.call('RENAME', rest, sealed)
+    return
+  end
+  local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
+  local ids = {}
+  for at = 1, #some, 2 do
+    ids[#ids + 1] = some[at]
+  end
+  redis.call('HSET', sealed, unpack(some))
+  redis.call('HDEL', rest, unpack(ids))
+end

@@ -24,3 +24,135 @@ local function open_partition(meta, caller)
     record = stored[8],
   }
 end
+
+local function save_partition(meta, partition)
+  redis.call(
+    'HSET',
+    meta,
+    'layout',
+    partition.layout,
+    'epoch',
+    exact(partition.epoch),
+    'seq',
+    exact(partition.seq),
+    'batch',
+    partition.batch,
+    'pending_ms',
+    exact(partition.pending_ms),
+    'rest_ms',
+    exact(partition.rest_ms),
+    'sealed_ms',
+    exact(partition.sealed_ms)
+  )
+end
+
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (`known`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+local function put(shown, noted, idle, id, stored, known, due_ms)
+  local waiting = redis.call('HGET', noted, id)
+  redis.call('HSET', shown, id, stored)
+  if not waiting then
+    if due_ms > 0 then
+      keep_clean(shown, idle, id, due_ms)
+    end
+    return stored
+  end
+  if not known then
+    return stored
+  end
+  redis.pcall('HINCRBY', shown, id, waiting)
+  redis.pcall('HINCRBY', shown, id, opposite(known))
+  return redis.call('HGET', shown, id)
+end
+
+-- Notes what happened in SQL: `noted` has it until it is known that what is shown has it from SQL, 0 included. Answers what
+-- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
+local function note(shown, noted, idle, id, by)
+  redis.pcall('HINCRBY', noted, id, by)
+  redis.call('ZREM', idle, id)
+  if redis.call('HEXISTS', shown, id) == 0 then
+    return nil
+  end
+  local value = redis.pcall('HINCRBY', shown, id, by)
+  if type(value) == 'table' then
+    redis.call('HDEL', shown, id)
+    return nil
+  end
+  return text_of(shown, id, value)
+end
+
+-- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
+
+local function outcomes_text(refused, known)
+  return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
+end
+
+local function read_outcomes(text)
+  local refused, known = {}, {}
+  local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
+  for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  for at in string.gmatch(of_known, '%d+') do
+    known[#known + 1] = tonumber(at)
+  end
+  return refused, known
+end
+
+-- How many counters of the sealed batch are pending again.
+local function count_again(pending, sealed)
+  local ids = redis.call('HKEYS', sealed)
+  if #ids == 0 then
+    return 0
+  end
+  local count = 0
+  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+    count = count + (delta and 1 or 0)
+  end
+  return count
+end
+
+-- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
+local function other_place(board, place)
+  local known = redis.call('HGET', board, 'place')
+  return known and place ~= '' and known ~= place and known or nil
+end
+
+-- Values that need not stay: `clean` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+-- Values that one call evicts at most.
+local MOST_EVICTED = 1000
+
+-- A server without memory that refuses the entry has no room for the value either.
+local function keep_clean(values, clean, id, until_ms)
+  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+  if type(added) == 'table' then
+    redis.call('HDEL', values, id)
+  end
+end
+
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+
+-- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(partition, values, clean, retain_ms)
+  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
+    redis.call('PEXPIRE', values, exact(retain_ms))
+    redis.call('PEXPIRE', clean, exact(retain_ms))
+  end
+end
+
+-- Before the first increment of a partition that was to vanish.
+local function let_stay(values, clean)
+  redis.call('PERSIST', values)
+  redis.call('PERSIST', clean)
+end

@@ -1,3 +1,79 @@
+-- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
+-- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
+
+local function format_marker(epoch, position)
+  return string.format('%.0f-%.0f', epoch, position)
+end
+
+-- nil when the text is no marker.
+local function parse_marker(text)
+  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+  if not epoch or (rest ~= '' and not id) or #text > 70 then
+    return nil
+  end
+  return {
+    epoch = tonumber(epoch),
+    position = tonumber(position),
+    visible_at_us = tonumber(visible_at_us),
+    id = tonumber(id),
+    suffix = rest,
+  }
+end
+
+-- Where a reader begins, and what it has to be told; nil when `after` is not a marker.
+local function where_to_start(feed, after)
+  if after == '' then
+    return { position = 0, suffix = '' }
+  elseif after == 'end' then
+    return { position = feed.last, suffix = '' }
+  end
+  local start = parse_marker(after)
+  if not start then
+    return nil
+  end
+  start.reset, start.gap = false, false
+  if start.epoch ~= feed.epoch then
+    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
+    start.reset = start.epoch ~= 0
+    start.gap = start.epoch == 0 and feed.trimmed > 0
+    start.position, start.suffix, start.visible_at_us = 0, '', nil
+  elseif start.position > feed.last then
+    start.reset = true
+    start.position = feed.last
+  else
+    start.gap = start.position < feed.trimmed
+  end
+  return start
+end
+
+-- From ids to places: a message that was delayed has a place other than its id.
+
+-- For each id, named twice or not, one table with `id`, how many ids were named up to it (`at`), and either its `place` (whether
+-- or not something is there) or, for a message that is still delayed, what is `parked`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
+
 -- What a reader gets to see.
 
 -- What claims have changed, for each of the entries: a table with `claims` and `expires_at_ms` where they
@@ -64,4 +140,36 @@ local function read_log(
     end
   end
   return position, shown, position < feed.last, left
+end
+
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+
+local function tell_messages(entries, bodies)
+  local answer = {}
+  for _, entry in ipairs(entries) do
+    tell_message(answer, entry, bodies)
+  end
+  return answer
+end
+
+-- Tells Redis of all keys of a feed the time that `must_move` has set.
+local function move_all(feed, keys, now_ms)
+  local moving = {
+    keys.meta,
+    keys.log,
+    keys.early,
+    keys.bodies,
+    keys.claimed,
+    keys.leases,
+    keys.returned,
+    keys.work,
+    keys.expiry,
+    keys.delayed,
+    keys.parked,
+    keys.subscribers,
+    keys.guards,
+  }
+  move_keys(feed, moving, now_ms)
 end

@@ -1,4 +1,4 @@
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from `due_at` on.
+-- What has expired goes; see shared/feed/retention for how it is found. To be asked for from `due_at` on.
 
 -- Removes members of the lane that have expired; moves `lane_swept` over what was looked at.
 local function sweep_lane(feed, keys, now_ms, budget)

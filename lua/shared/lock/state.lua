@@ -43,3 +43,120 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
+
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+local LOCK_KEPT_MS = 600000
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return LOCK_LAYOUT
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/clock-steps does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As `save_lock`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
+
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
+
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/state do, without taking it apart. Anything else takes the long
+-- way.
+
+-- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
+-- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
+local function free_token(stored, id, passes)
+  if not stored then
+    return '0', '0 0'
+  end
+  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+  if token then
+    return last_id ~= id and token, '0 0'
+  end
+  local last_ticket, called
+  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and passes then
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+  end
+  return nil
+end
+
+-- True when this token is held until then, and nobody need be told when it is given back.
+local function is_quickly_given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+  return known == token
+    and tonumber(expires_at_ms) > now_ms
+    and (last_ticket == '0' or is_called(called, now_ms))
+end
+
+-- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
+local FENCED_LAYOUT = '1'
+
+local function open_fenced(fenced)
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
+  local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
+  return {
+    layout = stored[1] or FENCED_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    value = stored[4],
+    process = process,
+    call = tonumber(call),
+  }
+end

@@ -49,3 +49,21 @@ end
 local function is_running(known, now_ms)
   return not known.result and known.lease_ends_ms > now_ms
 end
+
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+local SLACK_MS = 600000
+
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
+end
+
+local function holds_token(known, token)
+  return known.token > 0 and known.token == token
+end
+
+-- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
+local function free_key(state, token, now_ms)
+  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
+  keep_until(state, token, now_ms, now_ms)
+end

@@ -24,3 +24,245 @@ local function show_due(keys, queue, now_us, most)
   end
   return #due / 2
 end
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+
+-- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
+-- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
+local function bring_returned(keys, queue, count)
+  local ghosts = queue.ghosts
+  local looked = math.min(queue.ghosts, MOST_GHOSTS) + count
+  local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
+  local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
+  local returned, seen, passed = {}, {}, 0
+  for at, seq in ipairs(numbers) do
+    local record, packed = stored[at * 2 - 1], stored[at * 2]
+    local stands = not seen[seq] and stands_in_list(record, packed)
+    if stands and (#returned == count * 2 or not packed or unpack_run(packed).state ~= 'b') then
+      break
+    elseif stands then
+      returned[#returned + 1] = IN_FRONT
+      returned[#returned + 1] = seq
+      seen[seq] = true
+    else
+      queue.ghosts = math.max(0, queue.ghosts - 1)
+    end
+    passed = at
+  end
+  if #returned > 0 then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, unpack(returned))
+  end
+  if passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', passed), '-1').err then
+    -- They leave their numbers behind.
+    queue.ghosts = ghosts + #returned / 2
+    return
+  end
+  -- Behind the first other one there are none.
+  if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
+    queue.marks = queue.marks - RETURNED
+  end
+end
+
+-- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
+-- About as many jobs become ready as are `wanted`, for others wait meanwhile.
+
+-- Whether the user may do all that is done to one of them: each is seen to as a whole. The commands, each once on nothing.
+local function may_bring_due(keys, meta, queue)
+  local tried = {
+    redis.pcall('HDEL', keys.jobs, ''),
+    redis.pcall('ZREM', keys.leases, ''),
+    redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
+    redis.pcall('HSET', meta, 'codec', queue.codec),
+    redis.pcall('HEXISTS', keys.jobs, ''),
+    redis.pcall('ZCARD', keys.held),
+    redis.pcall('EXISTS', keys.short),
+    redis.pcall('LLEN', keys.turns),
+  }
+  local read = {
+    redis.pcall('ZRANGE', keys.held, '1', '0'),
+    redis.pcall('ZRANGEBYSCORE', keys.held, '+inf', '-inf'),
+    redis.pcall('ZRANGEBYLEX', keys.children, '+', '-'),
+    redis.pcall('LRANGE', keys.turns, '1', '0'),
+  }
+  for _, each in ipairs(tried) do
+    if type(each) ~= 'number' then
+      return false
+    end
+  end
+  for _, each in ipairs(read) do
+    if each.err then
+      return false
+    end
+  end
+  local popped = redis.pcall('LPOP', keys.turns, '0')
+  return not (popped and popped.err)
+    and not redis.pcall('HGET', keys.jobs, '')
+    and not redis.pcall('ZSCORE', keys.held, '')
+end
+
+-- Without a right to it nothing of that is seen to, and the next call looks again.
+local function bring_due(keys, meta, queue, settings, now_us, wanted)
+  if not may_bring_due(keys, meta, queue) then
+    queue.is_refused = true
+    return
+  end
+  local now_ms = math.floor(now_us / 1000)
+  reclaim_lost(keys, queue, now_us, 100)
+  show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
+  if queue.is_behind then
+    catch_up(keys, queue, settings, now_us)
+  end
+  if is_marked(queue, DEPENDENCIES) then
+    note_parents_due(keys, queue, now_ms)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    spawn_due(keys, queue, now_us, 100)
+  end
+  queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS, now_ms)
+end
+
+-- The least score; nil where there is none. What may not be seen now is looked for again in a moment.
+local function least_of(set, now_ms)
+  local first = redis.pcall('ZRANGE', set, '0', '0', 'WITHSCORES')
+  return first.err and now_ms + 1000 or tonumber(first[2])
+end
+
+-- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
+local function next_due_ms(keys, queue, settings, now_ms)
+  local first, lease = least_of(keys.scheduled, now_ms), least_of(keys.leases, now_ms)
+  local soonest = math.min(first or math.huge, lease or math.huge)
+  if is_marked(queue, GROUPS) then
+    soonest = math.min(soonest, least_of(keys.held, now_ms) or math.huge)
+  end
+  if is_marked(queue, DEPENDENCIES) then
+    local parent = least_of(keys.parents, now_ms)
+    -- Those of other queues are asked after by somebody, who may take a moment.
+    local ask_ms = parent and math.max(parent, now_ms + 1000)
+    soonest = math.min(soonest, parent == 0 and now_ms or ask_ms or math.huge)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    local run = redis.pcall(
+      'ZRANGEBYSCORE',
+      keys.recurring,
+      '-inf',
+      '(9007199254740991',
+      'WITHSCORES',
+      'LIMIT',
+      '0',
+      '1'
+    )
+    soonest = math.min(soonest, run.err and now_ms + 1000 or tonumber(run[2] or math.huge))
+  end
+  return soonest < math.huge and soonest or nil
+end
+
+-- What is due of parents: children to tell, and other queues to ask.
+local function note_parents_due(keys, queue, now_ms)
+  local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+  if parent == '0' then
+    queue.settling = true
+  elseif parent and tonumber(parent) <= now_ms then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+  end
+end
+
+-- When what was claimed just now, until `ends_ms`, brings something to do: its leases end, or a rate that it used up
+-- lets the next job start.
+local function next_change_ms(held, queue, settings, ends_ms, now_us)
+  local soonest = ends_ms
+  local start_ms = next_start_ms(queue, settings, now_us)
+  if start_ms > 0 then
+    soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+  end
+  if is_marked(queue, GROUPS) then
+    soonest = math.min(soonest, least_of(held, math.floor(now_us / 1000)) or math.huge)
+  end
+  return soonest
+end
+
+-- What would stand still after a step back of the server's clock until that has caught up: groups that their rate holds
+-- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
+local MOST_CAUGHT_UP = 100
+local TURN_MS = 1000
+
+-- The part of a sorted set whose turn it is.
+local function part_of(set, now_ms)
+  local parts = math.ceil(redis.call('ZCARD', set) / MOST_CAUGHT_UP)
+  local from = parts > 0 and math.floor(now_ms / TURN_MS) % parts * MOST_CAUGHT_UP or 0
+  return redis.call('ZRANGE', set, from, from + MOST_CAUGHT_UP - 1)
+end
+
+-- The longest time from one run to the next, as far as is known; 0: nothing is.
+local function longest_gap(recurrence)
+  local longest_ms, times = recurrence.every_ms, recurrence.times
+  for at = 2, #times do
+    longest_ms = math.max(longest_ms, times[at] - times[at - 1])
+  end
+  -- Of the last one before its end.
+  if #times == 1 and recurrence.last_ms > 0 then
+    return math.max(longest_ms, times[1] - recurrence.last_ms)
+  end
+  return longest_ms
+end
+
+-- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
+-- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
+-- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
+-- until they are, those that are known stay. Answers how many bytes it has read of the job.
+local function go_on(keys, queue, id, now_ms)
+  -- Without its job, which may be large.
+  local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
+  local known = unpack_runs(stored[1], stored[2], stored[3])
+  local gap_ms = longest_gap(known)
+  if gap_ms == 0 or known.next_ms <= now_ms + 2 * gap_ms then
+    return 0
+  elseif known.every_ms == 0 and is_to_be_replaced(known) then
+    return 0
+  end
+  local recurrence = read_recurrence(keys.recurrences, id)
+  if recurrence.every_ms > 0 then
+    recurrence.next_ms = next_interval(recurrence, now_ms)
+  else
+    recurrence.known_ms, recurrence.complete = now_ms, false
+  end
+  save_progress(keys, queue, id, recurrence)
+  return #recurrence.record
+end
+
+local function catch_up(keys, queue, settings, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if is_marked(queue, GROUPS) then
+    look_at_held(keys, part_of(keys.held, now_ms), now_us)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    -- The rest of them when it is the turn of this part again: those that go on are not far away any more.
+    local bytes = 0
+    for _, id in ipairs(part_of(keys.recurring, now_ms)) do
+      bytes = bytes + go_on(keys, queue, id, now_ms)
+      if bytes >= CALL_BYTES then
+        break
+      end
+    end
+  end
+end
+
+-- Who watches the time; see shared/queue/idle.
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, score, now_ms, how)
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, watching_process(idle), by_ms, now_ms, how)
+  end
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end

@@ -1,3 +1,180 @@
+-- A job as it comes: a group of a repeated argument, with the fields that the argument of `enqueue` declares.
+local SPEC_FIELDS = 22
+
+local function read_spec(specs, at)
+  local unique = specs[at + 12]
+  return {
+    name = specs[at],
+    id = specs[at + 2],
+    priority = tonumber(specs[at + 4]),
+    max_attempts = tonumber(specs[at + 5]),
+    max_run_ms = tonumber(specs[at + 6]),
+    backoff = tonumber(specs[at + 7]),
+    backoff_ms = tonumber(specs[at + 8]),
+    backoff_max_ms = tonumber(specs[at + 9]),
+    jitter = tonumber(specs[at + 10]),
+    group = specs[at + 11],
+    unique = unique == '' and '' or specs[at + 13] .. unique,
+    trace = specs[at + 16],
+    tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 21]),
+  }
+end
+
+-- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
+local function meets_others(queue, specs, specs_at)
+  for at = specs_at, #specs, SPEC_FIELDS do
+    if specs[at + 15] == '1' or specs[at + 18] ~= '' then
+      return true
+    end
+  end
+  return queue.done > 0
+end
+
+-- What comes behind the first write, each command once on nothing: of a job alone that stands in the list there is none.
+local function try_places(keys, specs, specs_at)
+  local are_many, is_grouped = #specs - specs_at >= SPEC_FIELDS, specs[specs_at + 11] ~= ''
+  if
+    are_many
+    or is_grouped
+    or specs[specs_at + 3] ~= '0'
+    or specs[specs_at + 4] ~= '0'
+    or specs[specs_at + 17] ~= ''
+  then
+    redis.call('ZADD', keys.scheduled, 'XX', '0', '')
+  end
+  if are_many or is_grouped then
+    redis.call('HGET', keys.ids, '')
+  end
+end
+
+-- Before the first job of all.
+local function begin_jobs(keys, queue)
+  local entry = {}
+  widen(queue, WIDE_JOBS, entry, '~')
+  if #entry > 0 then
+    redis.call('HSET', keys.jobs, unpack(entry))
+  end
+end
+
+-- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
+-- numbers of duplicates.
+local function new_spec_tally()
+  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
+end
+
+local function tally_due(tally, due_ms)
+  if due_ms == 0 then
+    tally.ready = tally.ready + 1
+  else
+    tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
+  end
+end
+
+local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if job.id ~= '' then
+    redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  end
+  if job.unique ~= '' then
+    hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
+    tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
+  end
+end
+
+-- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
+-- and goes now: nothing else might be done that lets it go.
+local function holder_of_id(keys, queue, id, now_ms)
+  local seq = redis.call('HGET', keys.ids, 'i' .. id)
+  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
+  if keep_ms == 0 then
+    return seq or nil
+  end
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+    return seq
+  end
+  redis.call('ZREM', keys.done, seq)
+  queue.done = queue.done - run.size
+  erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
+  return nil
+end
+
+-- Puts one job into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
+  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+  local key = specs[at + 20]
+  local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if key ~= '' and not repeated then
+    remember_job_key(keys.ids, key, other or seq, now_ms)
+    tally.windows = tally.windows + 1
+  end
+  if other then
+    tally.duplicates[#tally.duplicates + 1] = place
+    tally.duplicates[#tally.duplicates + 1] = tonumber(other)
+    queue.enqueued = queue.enqueued - 1
+    if specs[at + 15] == '1' and not repeated then
+      replace_job(keys, queue, other, job, payload, due_ms, now_us)
+      tally_due(tally, due_ms)
+    end
+    return
+  end
+  hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
+  happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
+  local parents = specs[at + 18]
+  if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
+    add_blocked(keys, queue, seq, job, payload, now_ms)
+  else
+    add_job(keys, queue, seq, job, payload, due_ms, now_us)
+    tally_due(tally, due_ms)
+  end
+end
+
+-- What is to be done once all are in.
+local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+    sweep_ready(keys, queue, queue.left)
+  end
+  if tally.windows > 0 then
+    forget_old_uniques(keys.ids, tally.windows, now_ms)
+  end
+  if queue.idle > 0 then
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
+    local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+    if soonest_ms < math.huge then
+      see_to(keys.idle, queue, soonest_ms, now_ms, how)
+    end
+  end
+end
+
+-- A job on its way to another queue, as text.
+local function pack_spec(specs, at)
+  local parts = {}
+  for place = 1, SPEC_FIELDS do
+    local field = specs[at + place - 1]
+    parts[place] = struct.pack('>I4', #field) .. field
+  end
+  return table.concat(parts)
+end
+
+local function unpack_spec(packed)
+  local specs, at = {}, 1
+  for place = 1, SPEC_FIELDS do
+    specs[place], at = struct.unpack('>I4c0', packed, at)
+  end
+  return specs
+end
+
 -- Putting jobs into a queue.
 
 -- A job is there from `due_ms` on; 0: at once.
@@ -24,7 +201,7 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
   end
 end
 
--- A job that waits for others; see shared/queue/parents.
+-- A job that waits for others; see shared/queue/dependencies.
 local function add_blocked(keys, queue, seq, job, payload, now_ms)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
@@ -35,4 +212,99 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
     enter_tags(keys.tagged, seq, job.tags)
   end
   queue.blocked = queue.blocked + size
+end
+
+-- How much greater the numbers are under which a queue gets what is in the outbox. 0, but where the numbers of this queue have gone
+-- back: then what is put out would have numbers that the other one has seen. See decision 78.
+
+local AHEAD = 'ahead '
+
+local function ahead_of(meta, target)
+  return tonumber(redis.call('HGET', meta, AHEAD .. target) or 0)
+end
+
+-- Duplicates: what is remembered of them, and jobs that they replace.
+
+-- The answer of an enqueue as text: '<first> <at> <number> …'.
+local function format_enqueued(first, duplicates)
+  local parts = { string.format('%.0f', first) }
+  for at, number in ipairs(duplicates) do
+    parts[at + 1] = string.format('%.0f', number)
+  end
+  return table.concat(parts, ' ')
+end
+
+local function first_of(remembered)
+  return tonumber(string.match(remembered, '^%d+'))
+end
+
+local function duplicates_of(remembered)
+  local duplicates = {}
+  for number in string.gmatch(remembered, ' (%d+)') do
+    duplicates[#duplicates + 1] = tonumber(number)
+  end
+  return duplicates
+end
+
+-- Takes a job that was not claimed yet from where it stands.
+local function leave_place(keys, queue, seq, old, state, size, now_us)
+  if state == 's' then
+    redis.call('ZREM', keys.scheduled, seq)
+    queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    queue.blocked = queue.blocked - size
+  else
+    leave_ready(keys, queue, old, seq, now_us)
+    queue.ready = queue.ready - size
+  end
+end
+
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
+-- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
+local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  local state = run and run.state or 'r'
+  if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
+    return
+  end
+  local old, token, flags = read_job(stored[1], queue.usual), 0, 0
+  local old_size = size_of(stored[1], run)
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
+  new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
+  local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
+  redis.call('HSET', keys.jobs, unpack(fields))
+  if apart == 0 and has_flag(flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+    flags = flags - APART
+  elseif apart ~= 0 then
+    flags = with_flag(flags, APART)
+  end
+  if old.tags ~= new.tags then
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
+  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    queue.ready = queue.ready - old_size + size
+    return
+  end
+  leave_place(keys, queue, seq, old, state, old_size, now_us)
+  if state == 'w' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+    queue.blocked = queue.blocked + size
+    mark_place(queue, new)
+  elseif due_ms == 0 then
+    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+    if run or apart ~= 0 or stands == 's' then
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
+    end
+  else
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+    queue.scheduled = queue.scheduled + size
+  end
 end

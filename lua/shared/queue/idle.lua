@@ -1,5 +1,5 @@
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/idle,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
@@ -198,4 +198,168 @@ end
 local function watching_process(idle)
   local first = redis.pcall('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
   return first[1] and process_of({ id = first[#first] })
+end
+
+-- How a worker waits; see shared/queue/idle.
+
+-- Answers whether it stands there, where the user may do that.
+local function stand_idle(idle, queue, name, score)
+  local added = redis.pcall('ZADD', idle, score, name)
+  -- One that a call left there which was refused then is counted now.
+  if added == 1 or queue.idle == 0 and added == 0 then
+    queue.idle = queue.idle + 1
+    redis.pcall('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+  return type(added) == 'number'
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  local watching = watching_process(idle)
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
+  end
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (`due_ms`; nil: nothing is).
+-- `score` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = stand_idle(idle, queue, worker, WATCHING + queue.idlers) and due_ms or 0
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  if not stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers) then
+    return LATE_MS
+  end
+  return by_ms and math.max(1, by_ms - now_ms) or 0
+end
+
+-- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
+-- by itself; 0: it need not.
+local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
+  local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
+  if has_room and queue.ready > 0 and has_more(keys, queue) then
+    wait_ms = 1
+  end
+  local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  due_ms = due_ms and look_again(queue, due_ms, now_ms)
+  note_due(queue, due_ms or math.huge)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  note_time(queue, now_us)
+  return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
+end
+
+-- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
+-- saves the worker a call. It is as if the worker had claimed it, and died where it never reads the letter.
+--
+-- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
+--   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
+-- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
+local MOST_HANDED = 8192
+
+-- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.
+local function may_hand(queue, codec, ready, name, payload, now_ms, how)
+  return queue.idle > 0
+    and how.counted
+    and codec == 'json'
+    and #payload <= MOST_HANDED
+    and not string.find(name, '\n', 1, true)
+    and not queue.settings
+    and queue.marks % 4 == 0
+    and queue.due_ms > now_ms
+    and redis.call('EXISTS', ready) == 0
+end
+
+-- Ready again, for it could not be handed over.
+local function take_back_handed(keys, seq, name, size)
+  local at_ms = math.floor(seq / 1000)
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, PLAIN, name))
+end
+
+-- Answers whether the user may do that; if not, the job is as it was.
+local function store_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
+  local scores, marks = { exact(ends_ms), seq }, queue.marks
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, PLAIN, name))
+  widen(queue, WIDE_LEASES, scores, '+inf')
+  if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
+    return true
+  end
+  queue.marks = marks
+  take_back_handed(keys, seq, name, size)
+  return false
+end
+
+-- Nobody could be told. Answers whether the lease could be taken back; if not, it is as if the worker had died.
+local function take_back_lease(keys, seq, name, size)
+  if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+    return false
+  end
+  take_back_handed(keys, seq, name, size)
+  return true
+end
+
+local function note_handed(queue, name, size, token, ends_ms)
+  note_due(queue, ends_ms)
+  note_alike(queue, 'w', name, 1, 0, 0, 0)
+  queue.token, queue.claimed = token, queue.claimed + size
+end
+
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether nobody else is
+-- to be called: one was that does not take jobs so, or of which nobody knows whether it listens, or nobody waits.
+local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
+  local fields = { seq, record }
+  widen(queue, WIDE_JOBS, fields, '~')
+  redis.call('HSET', keys.jobs, unpack(fields))
+  local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
+  local worker, listens = pop_living(keys.idle, queue, how)
+  if not worker then
+    -- Nobody waits, or this call has passed over as many as it may.
+    return false, true
+  end
+  local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+  if not listens or not lease_ms then
+    publish_to(ticket, come_message(ticket), how)
+    see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+    return false, true
+  end
+  local ends_ms = now_ms + lease_ms
+  local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
+  local letter = table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload
+  if
+    not store_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+    or not publish_to(ticket, letter, how) and take_back_lease(keys, seq, name, #record)
+  then
+    -- It looks by itself after a while.
+    return false, true
+  end
+  note_handed(queue, name, #record, token, ends_ms)
+  see_to(keys.idle, queue, ends_ms, now_ms, how)
+  return true, false
+end
+
+-- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/due.
+local LOOK_AGAIN_MS = 1000
+
+local function look_again(queue, due_ms, now_ms)
+  return queue.is_behind and math.min(due_ms, now_ms + LOOK_AGAIN_MS) or due_ms
+end
+
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
 end

@@ -86,3 +86,245 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/dependencies.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/ends.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+-- Its payload is stored apart; see shared/queue/job.
+local APART = 64
+
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/ends.
+local OWED = 128
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+
+-- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
+local function fields_of(numbers)
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at * 2 - 1] = seq
+    fields[at * 2] = 'r' .. seq
+  end
+  return fields
+end
+
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+
+-- The fields that hold the record of a job, its bytes, and the flags of its run.
+local function record_fields(queue, seq, head, payload)
+  if #payload <= INLINE_BYTES then
+    return { seq, head .. payload }, #head + #payload, 0
+  end
+  set_mark(queue, BODIES)
+  queue.stands_apart = true
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+end
+
+local function add_run(fields, seq, run)
+  fields[#fields + 1] = 'r' .. seq
+  fields[#fields + 1] = run
+end
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
+-- The payload of a job. `flags`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
+
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
+local function flag_job(jobs, queue, seq, record, run, flag)
+  if run and has_flag(run.flags, flag) then
+    return run
+  elseif not run then
+    local name = read_job(record, queue.usual).name
+    local at_ms = math.floor(seq / 1000)
+    run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
+  end
+  run.flags = flagged(run.flags, flag)
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
+  )
+  return run
+end
+
+-- Takes back what shared/queue/job says; the run says it.
+local function unflag_job(jobs, seq, run, flag)
+  local flags = run.flags - flag
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+  )
+end
+
+-- The log of a job, in the hash of jobs under 'l' and its number: its newest lines, each behind the time at which it came.
+local MOST_LINES = 100
+local MOST_LINE_BYTES = 1024
+
+-- No part of a letter at the end.
+local function add_line(packed, line, at_ms)
+  local last = math.min(#line, MOST_LINE_BYTES)
+  while last < #line and string.find(line, '^[\128-\191]', last + 1) do
+    last = last - 1
+  end
+  return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), MOST_LINES, 0)
+end
+
+-- Other options for a job, in the place where it stands. `state`: as in find.
+local function rewrite_job(jobs, queue, seq, job, run, record, state)
+  local changed = full_head(job) .. string.sub(record, job.body_at)
+  local bytes = state == 'stopping' and 'claimed' or state
+  local grown = #changed - #record
+  redis.call('HSET', jobs, seq, changed)
+  queue[bytes] = queue[bytes] + grown
+  if run then
+    local flags = run.flags == PLAIN and 0 or run.flags
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run(run.state, run.token, run.attempts, run.at_ms, run.size + grown, flags, run.name)
+    )
+  end
+end
+
+-- Telling a page of jobs.
+local READ_AT_ONCE = 100
+
+-- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.
+local function tell_page(told, jobs, numbers, usual, is_wanted)
+  local budget = budget_of(#numbers)
+  for from = 1, #numbers, READ_AT_ONCE do
+    local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
+    local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
+    for at, seq in ipairs(some) do
+      local record, packed = stored[at * 2 - 1], stored[at * 2]
+      local run = packed and unpack_run(packed)
+      if record and is_wanted(seq, record, run) then
+        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        if not is_left(budget) then
+          return from + at - 1
+        end
+      end
+    end
+  end
+  return #numbers
+end
+
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
+  local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  local failed_at_ms, kind, message = 0, '', ''
+  if more[1] then
+    failed_at_ms, kind, message = unpack_failure(more[1])
+  end
+  local parts = {
+    tonumber(seq),
+    job.id == '' and seq or job.id,
+    job.name,
+    state_of(run),
+    run and run.attempts or 0,
+    run and run.token or 0,
+    run and run.at_ms or math.floor(seq / 1000),
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.group,
+    string.sub(job.unique, 2),
+    job.trace,
+    job.tags,
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
+    failed_at_ms,
+    kind,
+    message,
+    more[2] or '',
+    more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
+end
+
+-- The options of a claimed job, told beside it by its place.
+
+local function tell_options(options, place, seq, job)
+  options[#options + 1] = place
+  options[#options + 1] = job.id == '' and seq or job.id
+  options[#options + 1] = job.priority
+  options[#options + 1] = job.max_attempts
+  options[#options + 1] = job.max_run_ms
+  options[#options + 1] = job.group
+  options[#options + 1] = job.trace
+  options[#options + 1] = job.tags
+end

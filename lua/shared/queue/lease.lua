@@ -79,3 +79,201 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
   return told, options
 end
+
+-- Leases jobs that are ready, of which there is room for so many. Answers what is told of them, and of their options, how many they are,
+-- their first token and when the leases end, and whether the caller comes again for others; nil without the right to lease.
+local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)
+  local taken, is_cut = take_ready(keys, queue, room, now_us)
+  local count = #taken / 3
+  if count == 0 then
+    leave_taken(keys, queue, taken)
+    return {}, {}, 0, 0, 0, is_cut
+  end
+  local token = next_token(queue.token, now_us) - 1
+  queue.token = token
+  local told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+  if not told then
+    -- A call that acks nothing is refused.
+    if queue.over == 0 then
+      redis.call('ZADD', keys.leases, 'XX', '0', '')
+    end
+    return nil
+  end
+  if settings.rate_limit > 0 then
+    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+  end
+  return told, options, count, token, math.floor(now_us / 1000) + lease_ms, is_cut
+end
+
+-- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
+-- extends them has seen them.
+
+-- What was claimed by the call that got these tokens: number, record and run of each.
+local function claimed_before(jobs, leases, token, count, ends_ms)
+  local found, from = {}, 0
+  repeat
+    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+      or {}
+    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    for at, seq in ipairs(numbers) do
+      local run = stored[at * 2] and unpack_run(stored[at * 2])
+      if run and run.token > token and run.token <= token + count then
+        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+      end
+    end
+    from = from + #numbers
+  until #numbers < 1000
+  return found
+end
+
+-- Tells them as they were told before. A job that is not claimed by that call any more is left out.
+local function tell_again(jobs, found, count, usual)
+  local told, options = {}, {}
+  local place = 0
+  for at = 1, count do
+    local each = found[at]
+    if each then
+      local job = read_job(each.record, usual)
+      if not job.is_plain then
+        tell_options(options, place, each.seq, job)
+      end
+      told[#told + 1] = tonumber(each.seq)
+      told[#told + 1] = each.run.token
+      told[#told + 1] = each.run.attempts
+      told[#told + 1] = job.name
+      told[#told + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
+      place = place + 1
+    end
+  end
+  return told, options
+end
+
+-- Records, with their runs, of jobs that may not stand in the list: the call is refused. A run that was written for one that was to be
+-- handed over goes as well.
+local function take_back_records(jobs, fields)
+  local names = {}
+  for at = 1, #fields, 2 do
+    names[#names + 1] = fields[at]
+    names[#names + 1] = 'r' .. fields[at]
+  end
+  for at = 1, #names, 2000 do
+    redis.pcall('HDEL', jobs, unpack(names, at, math.min(at + 1999, #names)))
+  end
+end
+
+-- Those that could not be leased are as they were.
+local function take_back_leases(jobs, queue, taken)
+  local runs = {}
+  for at = 1, #taken, 3 do
+    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
+    if not packed then
+      local is_plain = string.byte(record) > 0
+      local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
+      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and PLAIN or 0, name)
+    end
+    runs[#runs + 1] = 'r' .. seq
+    runs[#runs + 1] = packed
+  end
+  redis.call('HSET', jobs, unpack(runs))
+end
+
+-- Jobs that could not be leased are ready again, as they were.
+local function take_back_runs(jobs, runs)
+  for at = 2, #runs, 2 do
+    local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
+    local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
+    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, PLAIN, name)
+  end
+  redis.call('HSET', jobs, unpack(runs))
+end
+
+-- Giving claimed jobs back, as if their attempts had never begun.
+
+-- Before all that wait, or when a delay is over.
+local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  happened(queue, 'released', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'g', now_ms, run.at_ms, '')
+  run.attempts = run.attempts - 1
+  if due_ms > now_ms then
+    return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  end
+  local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+  )
+end
+
+-- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
+local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+  if queue.idle == 0 then
+    return
+  end
+  if soonest_ms < math.huge and frees_others(queue) then
+    standing = math.max(standing, 1)
+  end
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
+end
+
+-- Taking back what lost workers held.
+
+local LOST = 'lost'
+local LOST_MESSAGE = 'the lease ended before the job did'
+
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
+-- Answers how many there were.
+local function reclaim_lost(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
+  -- From the last to the first: each goes before the one that was lost later.
+  for at = #lost, 1, -1 do
+    local seq = lost[at]
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.leases, seq)
+    if stored[1] then
+      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
+      end_claim(keys, queue, job, run, now_us)
+      if run.state == 'x' then
+        cancel_job(keys, queue, seq, job, run)
+      elseif run.attempts >= job.max_attempts then
+        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        count_job(queue, 'd', run.name)
+      else
+        happened(queue, 'reclaimed', seq, job, run, LOST)
+        local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
+        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
+        redis.call(
+          'HSET',
+          keys.jobs,
+          'r' .. seq,
+          pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+        )
+        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
+      end
+      if run.state ~= 'x' then
+        queue.reclaimed = queue.reclaimed + 1
+        count_job(queue, 'r', run.name)
+      end
+    end
+  end
+  return #lost
+end
+
+-- Those that are leased leave their places. Without the right to take them from the list they leave their numbers behind, as ghosts.
+local function leave_taken(keys, queue, taken)
+  if #taken.prioritized > 0 then
+    redis.call('ZREM', keys.prioritized, unpack(taken.prioritized))
+  end
+  if taken.passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', taken.passed), '-1').err then
+    queue.ghosts = math.max(queue.ghosts, taken.ghosts) + taken.listed
+  end
+end

@@ -41,3 +41,85 @@ local function free_names(ids, job, seq)
     redis.call('HDEL', ids, 'i' .. job.id)
   end
 end
+
+-- Idempotency keys, in the hash of ids: under 'k' and the key what a unique key that holds for a time has under its own,
+-- '<job> w <ends_ms>', so that both are dropped alike. Whatever becomes of the job, a request that is sent again is
+-- answered with it.
+local KEY_KEPT_MS = 86400000
+
+-- The number of the job of the first request with this key, or nil.
+local function job_of_key(ids, key, now_ms)
+  local seq, ends_ms = string.match(redis.call('HGET', ids, 'k' .. key) or '', '^(%d+) w (%d+)$')
+  return seq and tonumber(ends_ms) > now_ms and seq or nil
+end
+
+local function remember_job_key(ids, key, seq, now_ms)
+  redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
+end
+
+-- The unique key of a job that begins again, which is its own again until it starts, or is done; nil where it needs none.
+local function key_again(job)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  return (till == 's' or till == 'd') and key or nil, till
+end
+
+-- Answers false where another job has it.
+local function may_hold_again(ids, job, seq, now_ms)
+  local key = key_again(job)
+  local holder = key and holder_of_unique(ids, key, now_ms)
+  return not holder or holder == seq
+end
+
+-- Behind the first write: a full server refuses a call whose first write may need memory.
+local function hold_again(ids, job, seq)
+  local key, till = key_again(job)
+  if key then
+    hold_unique(ids, key, seq, till, 0)
+  end
+end
+
+-- Jobs by their tags, in one sorted set without scores: '<tag>\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  local members = {}
+  for tag in string.gmatch(tags, '[^%z]+') do
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
+  end
+end
+
+-- Takes a job from its tags; see shared/queue/names.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  local members = { is_tracked and '\0' .. seq or nil }
+  for tag in string.gmatch(tags, '[^%z]+') do
+    members[#members + 1] = tag .. '\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
+  end
+end
+
+-- The tags of a job with others, or without them, in their order, and how many they are.
+local MOST_TAGS = 20
+
+local function other_tags(before, tags, tags_at, adds)
+  local named, list = {}, {}
+  for at = tags_at, #tags, 1 do
+    named[tags[at]] = true
+  end
+  for tag in string.gmatch(before, '[^%z]+') do
+    if adds or not named[tag] then
+      list[#list + 1] = tag
+    end
+    named[tag] = nil
+  end
+  for at = tags_at, #tags, 1 do
+    if adds and named[tags[at]] then
+      list[#list + 1] = tags[at]
+      named[tags[at]] = nil
+    end
+  end
+  return table.concat(list, '\0'), #list
+end

@@ -1,5 +1,5 @@
 -- What goes to other queues, which this script cannot reach: `outbox` has the numbers, rising, and the hash of jobs under
--- 'x' and the number '<queue><what>', where `what` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- 'x' and the number '<queue><what>', where `what` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/enqueue.
 -- Some process brings it there, and says when that is done.
 
 local function put_out(keys, queue, target, what, now_us)
@@ -8,4 +8,184 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\1(.*)$')
+  -- See shared/queue/ends.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+
+-- What is told of parents; see shared/queue/dependencies.
+
+-- Queue (empty: this one) and id of a parent.
+local function split_ref(jobs, ref)
+  local name, id = string.match(ref, '^q(.*)\1(.*)$')
+  if name then
+    return name, id
+  end
+  local record = redis.call('HGET', jobs, ref)
+  local own = record and read_job(record).id or ''
+  return '', own == '' and ref or own
+end
+
+local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
+
+-- `waits`: it has not ended for this child. Answers how many bytes there are of what it left.
+local function tell_parent(told, jobs, ref, waits)
+  local name, id = split_ref(jobs, ref)
+  local state, result, kind, message = 'pending', '', '', ''
+  local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
+  if packed then
+    local letter, own, text_at = struct.unpack('>c1Hc0', packed)
+    state, id = ENDS[letter], own
+    if letter == 'f' then
+      -- See shared/queue/ends.
+      result = #packed < text_at and redis.call('HGET', jobs, 'o' .. ref) or string.sub(packed, text_at)
+    elseif letter == 'd' then
+      kind, message = string.match(string.sub(packed, text_at), '^([^%z]*)%z(.*)$')
+    end
+  end
+  for _, part in ipairs({ name, id, state, result, kind, message }) do
+    told[#told + 1] = part
+  end
+  return #result + #message
+end
+
+-- What comes from other queues; see shared/queue/outbox.
+
+-- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
+-- since. News that come late do not begin it again.
+local function is_stale_news(queue, partitions)
+  if queue.layout ~= QUEUE_LAYOUT then
+    return string.find(queue.layout, '^in %d+ partitions$') ~= nil
+  end
+  return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
+end
+
+-- Whether there are jobs among the entries of an outbox.
+local function brings_jobs(entries, entries_at)
+  for at = entries_at + 1, #entries, 2 do
+    if string.sub(entries[at], 1, 1) == 'j' then
+      return true
+    end
+  end
+  return false
+end
+
+-- Whether a job waits for that parent that is newer than the newest which was asked for (0: any).
+local function waits_since(keys, ref, newest)
+  local from = '(' .. ref .. '\0' .. exact(newest)
+  return newest > 0
+    and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\1', 'LIMIT', '0', '1')[1]
+end
+
+-- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- that have come since. Where some have, it may be there by now, and is asked after once more for them.
+local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
+  local ref = 'q' .. source .. '\1' .. id
+  if waits_since(keys, ref, newest) then
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('ZREM', keys.parents, ref)
+      link_elsewhere(keys, queue, ref, now_ms)
+      if redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 0 then
+        redis.call('HSET', keys.jobs, 'z' .. ref, pack_end('a', id, ''))
+      end
+      queue.asked = queue.asked or {}
+      table.insert(queue.asked, { ref = ref, newest = newest })
+      queue.settling = true
+    end
+    return
+  end
+  local waits =
+    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\0', '(' .. ref .. '\1', 'LIMIT', '0', '1')
+  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  else
+    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+  end
+end
+
+-- Children of parents that were not known when they were asked after; others of the same parent have come since, for which it is asked after
+-- once more. See shared/queue/outbox.
+
+-- At most so many; the others are told when it has been asked after again. Answers how many became ready, and how many more may be told.
+local function settle_asked(keys, queue, now_us, most)
+  local became_ready = 0
+  for _, asked in ipairs(queue.asked or {}) do
+    local ref = asked.ref
+    local last = '[' .. ref .. '\0' .. exact(asked.newest)
+    local members = most > 0
+        and redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\0', last, 'LIMIT', '0', most)
+      or {}
+    local letter, id = unpack_end(redis.call('HGET', keys.jobs, 'z' .. ref))
+    for _, member in ipairs(members) do
+      redis.call('ZREM', keys.children, member)
+      if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    most = most - #members
+  end
+  return became_ready, most
+end
+
+-- These and all others, as settle_children.
+local function settle_news(keys, queue, now_us, most)
+  local became_ready, left = settle_asked(keys, queue, now_us, most)
+  return became_ready + settle_children(keys, queue, now_us, left)
+end
+
+-- Taking what comes from the outbox of another queue.
+
+-- As far as one call goes, in about as many commands; see src/queue/work-of.ts for what one that enqueues may have.
+local MOST_TAKEN_WORK = 2000
+
+-- What a job takes with its tags and its parents.
+local function work_of(specs)
+  local work = 4
+  for _, texts in ipairs({ specs[18], specs[19] }) do
+    local _, count = string.gsub(texts, '%z', '')
+    work = work + (texts == '' and 0 or count + 1)
+  end
+  return work
+end
+
+local function take_job(keys, meta, queue, tally, packed, now_us)
+  begin_queue(meta, queue, now_us)
+  begin_jobs(keys, queue)
+  local seq, specs = exact(number_jobs(queue, 1, now_us)), unpack_spec(packed)
+  enqueue_spec(keys, queue, tally, specs, 1, 0, seq, now_us)
+  return work_of(specs)
+end
+
+-- `from.newest`: the newest number that came from there. Answers how many entries were taken, or passed over.
+local function take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+  local work, taken = 0, 0
+  for at = entries_at, #entries, 2 do
+    if work >= MOST_TAKEN_WORK then
+      break
+    end
+    taken = taken + 1
+    local number, what = tonumber(entries[at]), entries[at + 1]
+    local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
+    if kind == 'a' then
+      hear_of_unknown(keys, queue, from.source, rest, number, math.floor(now_us / 1000))
+    elseif number > from.newest then
+      -- What came before is passed over. A late copy must not tell of another job that has that id by now.
+      from.newest = number
+      if kind == 'e' then
+        local _, id = unpack_end(rest)
+        hear_of_parent(keys, queue, from.source, id, rest)
+      else
+        work = work + take_job(keys, meta, queue, tally, rest, now_us)
+      end
+    end
+  end
+  return taken
 end

@@ -1,3 +1,45 @@
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
+end
+
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest job and
+-- the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does not know of
+-- it; what it waits for is late by less than that.
+local STEP_MS = 1000
+
+local function is_behind(queue, now_ms)
+  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+
+-- Remembers for the statistics how long jobs waited or ran.
+
+-- Notes `count` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
@@ -174,4 +216,25 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
   note_waited(queue, numbers, names, are_alike, sum_us, now_us)
   queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
   return are_alike and { names[1] } or names, payloads
+end
+
+-- Tells those who listen what happened to plain jobs in a call; see shared/queue/events. A message is put together once, of
+-- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
+
+-- Adds a line, which begins '\n*<what>\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
+local function plain_line(pieces, beginning, numbers, tokens, names)
+  local at = #pieces
+  pieces[at + 1], pieces[at + 2], pieces[at + 3], pieces[at + 4] = beginning, numbers, '\t', tokens
+  for place, name in ipairs(names) do
+    pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\t', spelled(name)
+  end
+end
+
+local function publish_pieces(listeners, pieces, now_ms)
+  local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    pieces[1] = message_head(number, now_ms)
+    send(stored, table.concat(pieces))
+  end
 end

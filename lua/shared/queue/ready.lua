@@ -1,16 +1,35 @@
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where `most` are there, the oldest of them goes but for the `spared` first ones. `packed`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+
 -- Where ready jobs stand: those of a group in `grouped` (see shared/queue/groups), those with a priority in
 -- `prioritized`, all others in the list `ready`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/ready.
 -- `queue.left`: how many there were before.
 
--- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+-- Marks; see shared/queue/state. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
 
 -- Also of a job that waits for others, and will stand there: the ack that makes it ready may claim it, and tries what that needs before.
--- What came back while there were no groups is brought among the priorities now; see shared/queue/bring-returned.
+-- What came back while there were no groups is brought among the priorities now; see shared/queue/due.
 local function mark_place(queue, job)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -23,7 +42,7 @@ local function mark_place(queue, job)
 end
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
--- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/due.
 -- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   mark_place(queue, job)
@@ -73,4 +92,162 @@ local function has_more(keys, queue)
   return is_above(redis.pcall('LLEN', keys.ready), queue.ghosts)
     or (is_marked(queue, PRIORITIES) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
     or (is_marked(queue, GROUPS) and is_above(redis.pcall('LLEN', keys.turns), 0))
+end
+
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
+
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+end
+
+-- Answers whether the user may do that.
+local function trim(keys, from, to)
+  return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 and not trim(keys, gone, -1) then
+      return swept
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 and not trim(keys, 0, -gone - 1) then
+      return swept
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  -- First they are added once more, for whoever may not do both loses none.
+  for at = 1, #kept < #numbers and #kept or 0, 1000 do
+    if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+      return 0
+    end
+  end
+  if #kept < #numbers and not trim(keys, #numbers, -1) then
+    return -#kept
+  end
+  return #numbers - #kept
+end
+
+-- `before`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  local listed = is_turn and redis.pcall('LLEN', keys.ready)
+  if type(listed) == 'number' and listed <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+
+-- Pages of ready jobs without group.
+
+-- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
+-- the former, too, of which some have a priority.
+local function ready_page(ready, prioritized, after, limit)
+  local count = redis.call('ZCOUNT', prioritized, '-inf', IN_FRONT)
+  local numbers = {}
+  if after < count then
+    local to = math.min(after + limit, count) - 1
+    numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+  end
+  local in_front = #numbers
+  if in_front < limit then
+    local from = math.max(0, after - count)
+    local to = from + limit - in_front - 1
+    local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+    for _, seq in ipairs(listed) do
+      numbers[#numbers + 1] = seq
+    end
+  end
+  return numbers, in_front
+end
+
+-- Whether a plain job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, job, run, seq)
+  return state_of(run) == 'ready'
+    and job.group == ''
+    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
+end
+
+-- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
+-- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
+local MOST_WORK = 2000
+
+local function may_displace_more(queue)
+  return (queue.work or 0) < MOST_WORK and (queue.moved or 0) < CALL_BYTES
+end
+
+-- Takes a job that is not claimed from where it stands, whatever its state.
+local function displace(keys, queue, seq, job, run, size, now_us)
+  local state = run and run.state or 'r'
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
+  if state == 's' then
+    redis.call('ZREM', keys.scheduled, seq)
+    queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    unblock(keys, queue, seq, run)
+    leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+  elseif state == 'd' then
+    leave_dead(keys, queue, seq, run)
+  elseif state == 'f' then
+    redis.call('ZREM', keys.done, seq)
+    queue.done = queue.done - size
+  else
+    leave_ready(keys, queue, job, seq, now_us)
+    queue.ready = queue.ready - size
+  end
+end
+
+-- Where only so many jobs may be claimed at once, one that ends lets another one start.
+
+-- Whether a worker that waits is to be called because a job is claimed no more.
+local function frees_others(queue)
+  if queue.idle == 0 or queue.ready == 0 then
+    return false
+  end
+  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
 end

@@ -1,4 +1,7 @@
--- Changes to recurrences; see shared/queue/read-recurrence.
+-- A mark; see shared/queue/state.
+local RECURRENCES = 8
+
+-- Changes to recurrences; see shared/queue/recurrence.
 
 -- Behind all that run.
 local NO_RUN = '9007199254740991'
@@ -53,4 +56,276 @@ local function save_progress(keys, queue, id, recurrence)
   local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
   redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or NO_RUN, id)
   note_short(keys.short, queue, id, recurrence)
+end
+
+-- Recurrences that are set anew, or changed.
+
+local function pack_rule(every_ms, offset_ms, cron, time_zone)
+  return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
+end
+
+-- `window_ms`: how long a unique key is held for a time.
+local function pack_template(missed, limit, until_ms, window_ms, job, payload)
+  return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
+end
+
+-- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is
+-- not, or had ended, they begin now, and no time comes twice.
+local function begins_behind(before, rule, now_ms)
+  if not before then
+    return now_ms
+  elseif before.rule ~= rule or (before.complete and before.next_ms == 0) then
+    return math.max(now_ms, before.last_ms)
+  end
+  return before.next_ms > 0 and before.next_ms - 1 or before.known_ms
+end
+
+-- The definition is stored already. Answers the recurrence as it is now.
+local function begin_recurrence(keys, queue, id, before, rule, now_ms)
+  local behind_ms = begins_behind(before, rule, now_ms)
+  if queue.marks % (RECURRENCES * 2) < RECURRENCES then
+    queue.marks = queue.marks + RECURRENCES
+  end
+  local was = before or { last_ms = 0, last_job = 0, runs = 0 }
+  local blank = struct.pack('>dddddB', 0, was.last_ms, was.last_job, was.runs, behind_ms, 0)
+  redis.call('HSET', keys.recurrences, 's' .. id, blank, 't' .. id, '')
+  local recurrence = read_recurrence(keys.recurrences, id)
+  if recurrence.every_ms > 0 then
+    recurrence.next_ms = next_interval(recurrence, behind_ms)
+  end
+  save_progress(keys, queue, id, recurrence)
+  return recurrence
+end
+
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
+-- `recurring` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is `complete` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
+  return {
+    rule = rule,
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(times or ''),
+  }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
+end
+
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/due.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
+end
+
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+
+-- Spawning the jobs of recurrences that are due: one for each run, in the script that moves the recurrence on, so there
+-- is no second one. A run is missed when a later one of its recurrence is due, too, or when it is late by more than a minute.
+-- Of several that are due, missed or not, as many of the latest are spawned as the recurrence makes up for; where it makes up
+-- for none, only one that was not missed.
+
+local MISFIRE_MS = 60000
+
+-- How many of the runs that are due are spawned, of which this is the latest.
+local function count_runs(recurrence, latest_ms, now_ms)
+  if recurrence.missed > 0 then
+    return recurrence.missed
+  end
+  return now_ms - latest_ms <= MISFIRE_MS and 1 or 0
+end
+
+-- The next runs of an interval that are due, at most so many; moves it on.
+local function take_intervals(recurrence, now_ms, most)
+  local every_ms, next_ms = recurrence.every_ms, recurrence.next_ms
+  local end_ms = recurrence.until_ms > 0 and math.min(now_ms, recurrence.until_ms) or now_ms
+  local latest_ms = next_ms + math.floor((end_ms - next_ms) / every_ms) * every_ms
+  local count = count_runs(recurrence, latest_ms, now_ms)
+  local times, time_ms = {}, math.max(next_ms, latest_ms - (count - 1) * every_ms)
+  while time_ms <= latest_ms and #times < most do
+    times[#times + 1] = time_ms
+    time_ms = time_ms + every_ms
+  end
+  recurrence.next_ms = time_ms
+  return times
+end
+
+-- The next of the known times that are due, at most so many, and none where later ones may be due that are not known.
+local function take_times(recurrence, now_ms, most)
+  local known, due = recurrence.times, 0
+  while due < #known and known[due + 1] <= now_ms do
+    due = due + 1
+  end
+  if due == #known and not recurrence.complete then
+    recurrence.is_held = true
+    return {}
+  end
+  local count = due > 0 and count_runs(recurrence, known[due], now_ms) or 0
+  local from = math.max(1, due - count + 1)
+  local to = math.min(due, from + most - 1)
+  local times, left = {}, {}
+  for at = from, #known do
+    if at <= to then
+      times[#times + 1] = known[at]
+    else
+      left[#left + 1] = known[at]
+    end
+  end
+  recurrence.times = left
+  return times
+end
+
+-- Enqueues the job of a run, unless its id is known or its unique key is held. The job is ready since its run was due.
+local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
+  local job, now_ms = read_job(recurrence.record), math.floor(now_us / 1000)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  job.id = id .. '@' .. exact(time_ms)
+  if
+    redis.call('HEXISTS', keys.ids, 'i' .. job.id) == 1
+    or (key ~= '' and holder_of_unique(keys.ids, key, now_ms))
+  then
+    return
+  end
+  local number = number_jobs(queue, 1, now_us)
+  local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('r', 0, 0, time_ms, size, flags, job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
+  redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  enter_tags(keys.tagged, seq, job.tags)
+  happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
+  if key ~= '' then
+    hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
+  end
+  if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, time_ms, size, flags, job.name))
+  end
+  recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
+end
+
+-- At most so many runs, and recurrences, and no more behind those that reach CALL_BYTES.
+local function spawn_due(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', now_ms, 'LIMIT', '0', most)
+  local bytes = 0
+  for _, id in ipairs(due) do
+    if most > 0 and bytes < CALL_BYTES then
+      -- A removal first, so that it also works when the server is out of memory.
+      redis.call('ZREM', keys.recurring, id)
+      local recurrence = read_recurrence(keys.recurrences, id)
+      local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
+      local take = recurrence.every_ms > 0 and take_intervals or take_times
+      local fits = math.ceil((CALL_BYTES - bytes) / math.max(1, #recurrence.record))
+      local times = take(recurrence, now_ms, math.min(most, left, fits))
+      for _, time_ms in ipairs(times) do
+        spawn_job(keys, queue, id, recurrence, time_ms, now_us)
+      end
+      most, bytes = most - #times, bytes + #recurrence.record * (#times + 1)
+      save_progress(keys, queue, id, recurrence)
+    end
+  end
+end
+
+-- Everything that is known of a recurrence, appended to a list. Answers its bytes.
+local function tell_recurrence(told, recurrences, id)
+  local recurrence = read_recurrence(recurrences, id)
+  if not recurrence then
+    return 0
+  end
+  local job = read_job(recurrence.record)
+  local parts = {
+    id,
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    is_short(recurrence) and 1 or 0,
+    recurrence.every_ms,
+    recurrence.offset_ms,
+    recurrence.cron,
+    recurrence.time_zone,
+    recurrence.missed,
+    recurrence.limit,
+    recurrence.until_ms,
+    job.name,
+    string.sub(recurrence.record, job.body_at),
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    job.group,
+    string.sub(job.unique, 2),
+    string.sub(job.unique, 1, 1),
+    recurrence.window_ms,
+    job.trace,
+    job.tags,
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+  return #recurrence.record
 end

@@ -45,3 +45,191 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
+
+-- Notes when a recurrence runs next, so that somebody comes to spawn it.
+local function note_run(idle, queue, recurrence, now_ms, how)
+  if recurrence.next_ms > 0 then
+    note_due(queue, recurrence.next_ms)
+    see_to(idle, queue, recurrence.next_ms, now_ms, how)
+  end
+end
+
+-- Remembers why a job failed last; see shared/queue/run.
+local function note_failure(jobs, seq, at_ms, kind, message)
+  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
+end
+
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+end
+
+-- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
+-- of its attempts rise. What is known of its last failure stays too.
+local function begin_again(keys, queue, seq, job, run, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if run.state == 'f' then
+    if has_flag(run.flags, OWED) then
+      keep_end(keys, queue, seq, job, run)
+    end
+    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+  end
+  if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
+    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    run.flags = flagged(run.flags, AWAITED)
+  end
+  happened(queue, 'requeued', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
+  local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
+  )
+  redis.call('HDEL', keys.jobs, 'o' .. seq)
+end
+
+-- Tells everything that happened to a job; see shared/queue/run.
+local HAPPENED = {
+  t = 'retried',
+  l = 'reclaimed',
+  g = 'released',
+  b = 'buried',
+  q = 'requeued',
+  x = 'stopping',
+  f = 'acked',
+}
+
+local function tell_one(told, what, at_ms, attempt, token, kind)
+  local at = #told
+  told[at + 1], told[at + 2], told[at + 3], told[at + 4], told[at + 5] = what, at_ms, attempt, token, kind
+end
+
+-- What the run says of its newest attempt, where no entry has told it.
+local function tell_newest(told, run, last)
+  if run.state == 'f' then
+    -- A token is the server's microsecond of the claim, or a little more.
+    tell_one(told, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
+    tell_one(told, 'acked', run.at_ms, run.attempts, run.token, '')
+  elseif (run.state == 'c' or run.state == 'x') and run.token ~= last then
+    tell_one(told, 'claimed', run.at_ms, run.attempts, run.token, '')
+  end
+end
+
+-- A flat list of what, when, attempt, token and kind, and how many are missing behind the first of those that were noted.
+local function tell_history(jobs, seq, run)
+  local told, last = {}, 0
+  tell_one(told, 'enqueued', math.floor(seq / 1000), 0, 0, '')
+  local entries, omitted = list_entries(redis.call('HGET', jobs, 'h' .. seq))
+  for _, entry in ipairs(entries) do
+    local what, at_ms, attempt, token, claimed_ms, kind_at = struct.unpack('>c1dHdd', entry)
+    if what ~= 'q' and token ~= last then
+      tell_one(told, 'claimed', claimed_ms, attempt, token, '')
+      last = token
+    end
+    tell_one(told, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
+  end
+  if run then
+    tell_newest(told, run, last)
+  end
+  return told, omitted
+end
+
+-- Appends the lines of a job's log to a list: the place of the job, when, and what; see shared/queue/job. Answers its bytes.
+local function tell_log(told, jobs, seq, place)
+  local packed = redis.call('HGET', jobs, 'l' .. seq)
+  for _, entry in ipairs((list_entries(packed))) do
+    local at_ms, line_at = struct.unpack('>d', entry)
+    told[#told + 1] = place
+    told[#told + 1] = at_ms
+    told[#told + 1] = string.sub(entry, line_at)
+  end
+  return packed and #packed or 0
+end

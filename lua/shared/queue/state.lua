@@ -1,9 +1,9 @@
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
 --                    which those who know only 1 would take for none
---   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
+--   partitions       over how many the queue is spread, where this is one of them; see shared/line
 --   <caller>         the record of a slot; see shared/calls
---   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
+--   settings, burst  what people set; see shared/queue/state and shared/queue/state
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -14,7 +14,7 @@
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
---     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
@@ -83,4 +83,215 @@ local function open_queue(meta, codec, caller)
     done = done,
     usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
+end
+
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurrence.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/job.
+local BODIES = 128
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+
+-- The numbers of new jobs; see shared/queue/job.
+
+-- The last number of `count` new jobs is `queue.last`; answers the first.
+local function number_jobs(queue, count, now_us)
+  local first = math.max(queue.last + 1, now_us)
+  queue.last = first + count - 1
+  queue.enqueued = queue.enqueued + count
+  return first
+end
+
+-- How often a recurring job has moved to another partition; see shared/queue/recurrence.
+
+local function moves_of(recurrences, id)
+  return tonumber(redis.call('HGET', recurrences, 'm' .. id) or 0)
+end
+
+-- What `due_ms` of a queue is where nothing will be due; see shared/queue/due.
+local NEVER_MS = 9007199254740991
+
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+
+-- Marks; see shared/queue/state.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = string.rep('~', 65)
+  end
+end
+
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/ends.
+    redis.call('PERSIST', meta)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddddddddc0',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done,
+    queue.usual
+  )
+end
+
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+  if queue.began_us == 0 then
+    save_awaited(meta, queue, packed, caller, record)
+    return 0
+  elseif caller then
+    return redis.call('HSET', meta, 'state', packed, caller, record)
+  end
+  return redis.call('HSET', meta, 'state', packed)
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    write_state(meta, queue, packed)
+  end
+end
+
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
+end
+
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
+local function refuse_when_full(keys)
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+end
+
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/state.
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
+
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+
+-- Changes to bursts; see shared/queue/state. They come before the settings: to remove one may be refused, and a queue that goes on by its
+-- settings is to know what is due. Before them something is written that a server out of memory refuses: behind a removal it takes all.
+
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
 end

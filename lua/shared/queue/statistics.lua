@@ -1,4 +1,65 @@
--- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
+
+-- Remembers for the statistics what happened to a job; see shared/queue/statistics.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
+end
+
+-- A note of jobs that are only counted.
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+-- As shared/queue/plain, for any jobs.
+
+-- Notes jobs of a flat list, `step` values each: since when it waited or ran, and, `name_at` behind that, its name. There are
+-- `per_ms` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
+end
+
+-- The statistics, a hash, and what the notes of calls (see shared/queue/statistics) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
 --                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
@@ -230,4 +291,91 @@ local function changed_periods(stats, notes, packed_names)
     changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
   end
   return changed
+end
+
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
+
+local function fold(notes, stats)
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
+end
+
+-- What a call has noted for the statistics and counted.
+local function packed_notes(queue)
+  local packed = { queue.noted }
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return table.concat(packed)
+end
+
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/statistics); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
+
+-- Notes end no call: where the user misses a right to them there are none.
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  local is_new = minute ~= queue.minute
+  if is_new then
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > MOST_NOTES then
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, NOTES_KEPT_MS)
+      queue.minute = 0
+    end
+  elseif is_new then
+    redis.pcall('PEXPIRE', notes, NOTES_KEPT_MS)
+  end
+end
+
+-- A spread, appended to a list: the sum and the greatest in microseconds, and the buckets as they are stored. Answers
+-- where it ends.
+local function tell_spread(told, stored, at)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  told[#told + 1] = math.floor(sum * 1000 + 0.5)
+  told[#told + 1] = math.floor(greatest * 1000 + 0.5)
+  told[#told + 1] = string.sub(stored, from, from + buckets * 6 - 1)
+  return from + buckets * 6
+end
+
+-- A period as it is stored, appended to a list, unless its slot holds another one.
+local function tell_period(told, stored, number, length_ms)
+  if not stored or struct.unpack('>I4', stored) ~= number then
+    return
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  told[#told + 1] = number * length_ms
+  for place = 2, 7 do
+    told[#told + 1] = found[place]
+  end
+  tell_spread(told, stored, tell_spread(told, stored, found[8]))
 end

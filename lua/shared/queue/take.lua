@@ -1,7 +1,12 @@
+-- A setting as it is to be: what is negative stays as it was.
+local function pick(new, old)
+  return new < 0 and old or new
+end
+
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
 -- What is taken is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has,
 -- where the list may have one of them twice. Those of the list and of the priorities stay where they are until they are leased: it
--- has `passed` so many places of the list, and `prioritized` are the numbers of the others; see shared/queue/leave-taken.
+-- has `passed` so many places of the list, and `prioritized` are the numbers of the others; see shared/queue/lease.
 local MOST_GHOSTS = 1000
 local MOST_EMPTY = 100
 
@@ -176,4 +181,24 @@ local function take_ready(keys, queue, count, now_us)
     return take_large(keys, queue, count, now_us, taken)
   end
   return take_some(keys, queue, count, now_us, taken), false
+end
+
+-- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing. Answers whether
+-- those of groups were tried.
+local function try_taking(keys, queue, acks_first)
+  redis.call('ZREM', keys.leases, '')
+  redis.call('ZADD', keys.leases, 'XX', '0', '')
+  if acks_first then
+    redis.call('ZRANGEBYSCORE', keys.leases, '+inf', '-inf')
+    redis.call('LRANGE', keys.turns, '1', '0')
+  end
+  if is_marked(queue, GROUPS) then
+    redis.call('HDEL', keys.groups, '')
+    redis.call('HGET', keys.groups, '')
+    redis.call('LPOP', keys.turns, '0')
+  end
+  if acks_first and is_marked(queue, GROUPS) then
+    redis.call('LLEN', keys.turns)
+  end
+  return is_marked(queue, GROUPS)
 end

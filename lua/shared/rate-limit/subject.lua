@@ -4,9 +4,9 @@
 --     kept_until_ms     the key is kept until then at least
 --     token             its newest token
 --     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
+--   time                what time it is for the subject; see shared/rate-limit/subject
+--   refunded            tokens that have been refunded; see shared/rate-limit/refund
+--   <caller>            the record of a slot; see shared/rate-limit/subject
 local SUBJECT_LAYOUT = '1'
 local FIRST_LIMIT = 5
 
@@ -29,4 +29,158 @@ local function open_subject(state, caller, limits, first)
     fields = fields,
     counts = stored,
   }
+end
+
+-- Lists of pairs of doubles, sorted by the first, packed one behind the other.
+local PAIR_BYTES = 16
+
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
+end
+
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
+end
+
+-- The list without its first `count` pairs.
+local function without_first(list, count)
+  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
+end
+
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field `time` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
+
+-- The key outlives what it counts by at least half of this. So it need not be told each time how long to
+-- live, and remembers a call for longer than its caller goes on repeating it.
+local KEPT_EXTRA_MS = 20000
+
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
+
+-- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
+-- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+local function keep_time(state, token, taken_us, offset_us)
+  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+end
+
+-- Writes what the limits of a subject have counted.
+
+local function pack_counts(meter)
+  local head = pack_pair(meter.kept_until_ms, meter.token)
+  if meter.algorithm == 'gcra' then
+    return head .. pack_gcra(meter)
+  elseif meter.algorithm == 'sliding-window' then
+    return head .. pack_sliding_window(meter)
+  end
+  return head .. meter.leases
+end
+
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
+  local needed_us, short = 0, false
+  for _, meter in ipairs(meters) do
+    needed_us = math.max(needed_us, meter.reset_us)
+  end
+  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
+  for _, meter in ipairs(meters) do
+    short = short or needed_ms > meter.kept_until_ms
+  end
+  if not short then
+    return nil
+  end
+  for _, meter in ipairs(meters) do
+    meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
+  end
+  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
+end
+
+-- Writes the counts, the record of the call and what else is `written`, all at once. The key always has an
+-- end. `at_us` is the call's token, or its time.
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
+  for _, meter in ipairs(meters) do
+    written[#written + 1] = meter.field
+    written[#written + 1] = pack_counts(meter)
+  end
+  if not subject.exists then
+    written[#written + 1] = 'layout'
+    written[#written + 1] = SUBJECT_LAYOUT
+  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+  if caller ~= '' then
+    written[#written + 1] = caller
+    written[#written + 1] = pack_pair(call, at_us)
+  end
+  redis.call('HSET', state, unpack(written))
+  if life_ms then
+    keep_for(state, life_ms)
+  end
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
+    forget_old_fields(state, now_us)
+  end
+end
+
+-- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
+-- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refund.
+local CALL_MEMORY_US = 600000000
+
+-- The token of this very call, if it was carried out before. The second value is true for a call whose
+-- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
+local function recall_token(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, token = struct.unpack('>dd', record)
+  return number == call and token or nil, number > call
+end
+
+local function forget_old_fields(state, now_us)
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
 end

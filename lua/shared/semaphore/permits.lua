@@ -1,4 +1,71 @@
--- Granting permits and removing them; see shared/semaphore/permit.
+-- The main key of a semaphore, one text:
+-- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
+--   limit           the newest one that came with an attempt; once `resized`, that of `resize` alone
+--   used            weight of all permits that are out, those included whose end has not been noticed yet
+--   token           the newest one granted; it outlives its permit, so that tokens rise
+--   soonest_end_ms  no permit ends earlier
+--   last_end_ms     no permit ends later
+--   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
+local SEMAPHORE_LAYOUT = '1'
+
+-- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied.
+local function open_semaphore(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = SEMAPHORE_LAYOUT,
+      limit = 0,
+      resized = 0,
+      used = 0,
+      token = '0',
+      soonest_end_ms = 0,
+      last_end_ms = 0,
+      last_ticket = 0,
+    }
+  end
+  local layout, limit, resized, used, token, soonest, last, last_ticket =
+    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  if layout ~= SEMAPHORE_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    limit = tonumber(limit),
+    resized = tonumber(resized),
+    used = tonumber(used),
+    token = token,
+    soonest_end_ms = tonumber(soonest),
+    last_end_ms = tonumber(last),
+    last_ticket = tonumber(last_ticket),
+  }
+end
+
+-- Whether so much is free.
+local function fits(semaphore, weight)
+  return semaphore.used + weight <= semaphore.limit
+end
+
+-- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
+-- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
+-- Permits whose lease has ended, removed by one call.
+local MOST_REAPED = 1000
+
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+
+-- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
+local function permit_of(permits, ids, id)
+  local token = redis.call('HGET', ids, 'i' .. id)
+  if not token then
+    return nil, nil
+  end
+  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+end
+
+-- Granting permits and removing them; see shared/semaphore/permits.
 local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
@@ -84,5 +151,74 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
   if first or last_step(semaphore) ~= step then
     keep_permits(semaphore, permits, ids, now_ms)
+  end
+end
+
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
+
+-- Writes the main key of a semaphore; see shared/semaphore/permits.
+
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
+-- One with waiters outlives the longest wait.
+local AWAITED_SEMAPHORE_KEPT_MS = 7200000
+-- A limit that somebody has set is not forgotten over a quiet weekend.
+local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
+
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    SEMAPHORE_LAYOUT,
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
+  if semaphore.resized == 1 then
+    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+
+local function save_semaphore(state, semaphore, now_ms)
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
+
+-- As `save_semaphore`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_semaphore(state, semaphore, now_ms)
+  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+  save_semaphore(state, semaphore, now_ms)
+end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
   end
 end

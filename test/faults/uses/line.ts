@@ -1,4 +1,4 @@
-// Lines of waiters that nobody could stand in one by one: their tickets (lua/shared/tickets) written directly.
+// Lines of waiters that nobody could stand in one by one: their tickets (lua/shared/line) written directly.
 
 import type { Redis } from 'ioredis'
 

@@ -1,0 +1,20 @@
+-- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
+-- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function tell_levels(key, number, how)
+  local channel = how.channel .. ':levels'
+  local message = exact(number) .. ' ' .. key
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Tells those who wait for a load what became of it: `stored <id>`, `ended <id>`. How: see shared/tickets.
+-- elect bounds the length of the list.
+local function tell_waiters(waiters, word, how)
+  for id in string.gmatch(waiters, '%S+') do
+    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+  end
+end

@@ -1,0 +1,90 @@
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash `work`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+
+local function format_work(entry)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+
+-- Adds to each entry what `work` knows of it.
+local function complete_entries(work, entries)
+  if #entries == 0 or redis.call('EXISTS', work) == 0 then
+    return
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if known then
+      local record = parse_work(known)
+      entries[at].claims = record.claims
+      entries[at].expires_at_ms = record.expires_at_ms
+    end
+  end
+end
+
+-- What a claim holds, as entries without bodies, oldest first.
+local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+  local entries = {}
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
+  end
+  return entries
+end
+
+-- Stores messages that had their last chance in the dead-letter feed, under their old ids. `bodies`: where theirs are.
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  dead.last = math.max(dead.last, now_us - 1)
+  for _, entry in ipairs(entries) do
+    if dead_ms > 0 then
+      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+    end
+    entry.body = body_of(bodies, entry)
+    store_late(dead, dead_keys, entry)
+  end
+end
+
+-- Does so, removes as many that have expired there, and closes holes.
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  begin_feed(dead_keys.meta, dead, now_us)
+  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  if has_come(dead.due_at, now_ms) then
+    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if dead.look or dead.moved ~= 0 then
+    compact(dead, dead_keys, now_ms, #entries)
+  end
+  if must_move(dead, now_ms) or dead.kept_until > 0 then
+    local moving = {
+      dead_keys.meta,
+      dead_keys.log,
+      dead_keys.early,
+      dead_keys.bodies,
+      dead_keys.claimed,
+      dead_keys.leases,
+      dead_keys.returned,
+      dead_keys.work,
+      dead_keys.expiry,
+      dead_keys.parked,
+    }
+    move_keys(dead, moving, now_ms)
+  end
+  save_feed(dead_keys.meta, dead)
+end

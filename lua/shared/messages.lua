@@ -1,0 +1,91 @@
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
+
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end

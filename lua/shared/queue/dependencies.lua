@@ -1,0 +1,372 @@
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\1<id>'. `children` holds, all with score 0,
+-- '<ref>\0<child>' for each child that waits for it, and '<ref>\0q<queue>\1<id>' for each queue that asked after it by that
+-- id. `parents` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\0<ref>\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result (see also shared/queue/keep-end) or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
+  for ref in each_ref(stored) do
+    links[#links + 1] = ref .. '\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
+  end
+end
+
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
+    end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, queue, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
+  for ref in each_ref(stored) do
+    refs[#refs + 1] = ref
+  end
+  unname_parents(keys, refs)
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+
+-- New children; see shared/queue/parents.
+
+-- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+local function link_here(keys, queue, id)
+  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  if not seq then
+    return nil
+  end
+  if run and run.state == 'f' then
+    link_done(keys, queue, seq, record, run)
+  elseif run and run.state == 'd' then
+    local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)
+  elseif not run or not has_flag(run.flags, PARENT) then
+    local at_ms = math.floor(seq / 1000)
+    local packed = run
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  return seq
+end
+
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+local function link_elsewhere(keys, queue, ref, now_ms)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
+    note_due(queue, now_ms)
+  end
+end
+
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
+-- Links a new job to its parents: 'l<id>' and 'q<queue>\1<id>', one behind the other with '\0' between. Answers how many
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
+local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+  local refs, seen = {}, {}
+  for parent in string.gmatch(parents, '[^%z]+') do
+    local ref = parent
+    if string.sub(parent, 1, 1) == 'l' then
+      ref = known_here(keys, queue, string.sub(parent, 2))
+    else
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    if ref and not seen[ref] then
+      seen[ref] = true
+      refs[#refs + 1] = ref
+    end
+  end
+  if #refs > 0 then
+    store_links(keys, seq, refs)
+    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
+    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\0' .. table.concat(refs, '\0'))
+  end
+  return #refs
+end
+
+-- A parent that is done and kept. `queue.copied`: so many bytes of results this call has copied; see shared/queue/keep-end.
+local function link_done(keys, queue, seq, record, run)
+  local id, copied, result = read_job(record).id, queue.copied or 0, ''
+  if copied < CALL_BYTES then
+    result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    queue.copied = copied + #result
+  elseif not has_flag(run.flags, OWED) then
+    local flags = flagged(run.flags, OWED)
+    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  end_parent(keys, queue, seq, id, 'f', result)
+end
+
+-- Other parents for a child that waits; see shared/queue/parents.
+
+-- Whether a parent may be added to a child: it is older, or not known. Another queue is not asked here.
+local function is_older(keys, parent, seq)
+  if string.sub(parent, 1, 1) ~= 'l' then
+    return false
+  end
+  local found = find_job(keys.jobs, keys.ids, string.sub(parent, 2))
+  return not found or tonumber(found) < tonumber(seq)
+end
+
+-- What a child waits for: its refs, and what else stands with them.
+local function read_wants(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  local policy, delay_ms = string.match(stored, '^(%a)%d+ (%d+)')
+  local refs = {}
+  for ref in each_ref(stored) do
+    refs[#refs + 1] = ref
+  end
+  return { policy = policy, delay_ms = tonumber(delay_ms), refs = refs }
+end
+
+-- Answers how many of them have not ended.
+local function save_wants(keys, seq, wants)
+  local left = 0
+  for _, ref in ipairs(wants.refs) do
+    if redis.call('ZSCORE', keys.children, ref .. '\0' .. seq) then
+      left = left + 1
+    end
+  end
+  local head = string.format('%s%d %.0f', wants.policy, left, wants.delay_ms)
+  redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\0' .. table.concat(wants.refs, '\0'))
+  return left
+end
+
+local function add_parent(keys, queue, seq, wants, parent)
+  local ref = link_here(keys, queue, string.sub(parent, 2))
+  for _, other in ipairs(wants.refs) do
+    if other == ref then
+      return
+    end
+  end
+  if ref and redis.call('ZADD', keys.children, '0', ref .. '\0' .. seq) == 1 then
+    local named = redis.call('HGET', keys.jobs, 'y' .. ref) or 0
+    redis.call('HSET', keys.jobs, 'y' .. ref, string.format('%d', named + 1))
+    wants.refs[#wants.refs + 1] = ref
+  end
+end
+
+local function remove_parent(keys, seq, wants, parent)
+  local ref = parent
+  if string.sub(parent, 1, 1) == 'l' then
+    ref = find_job(keys.jobs, keys.ids, string.sub(parent, 2)) or ''
+  end
+  for at, other in ipairs(wants.refs) do
+    if other == ref then
+      table.remove(wants.refs, at)
+      redis.call('ZREM', keys.children, ref .. '\0' .. seq)
+      unname_parents(keys, { ref })
+      return
+    end
+  end
+end
+
+local function change_parent(keys, queue, seq, wants, adds, parent)
+  if adds then
+    add_parent(keys, queue, seq, wants, parent)
+  else
+    remove_parent(keys, seq, wants, parent)
+  end
+end
+
+-- Telling children that their parents have ended; see shared/queue/parents.
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, queue, seq, stored)
+  if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    cancel_job(keys, queue, seq, job, run)
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1], queue.usual)
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\0', '(' .. ref .. '\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      told = told + 1
+      if string.sub(child, 1, 1) == 'q' then
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if told == #members and #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end

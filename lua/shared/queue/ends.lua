@@ -1,0 +1,383 @@
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+    keep_end(keys, queue, seq, job, run)
+  end
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, queue, seq)
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(keys, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(keys, job.group, now_us)
+  end
+end
+
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- `state`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+
+-- Those who wait for the end of a job; see shared/queue/note-end.
+local MOST_WAITERS = 100
+
+local function waiters_of(jobs, seq)
+  local names = {}
+  for name in string.gmatch(redis.call('HGET', jobs, 'w' .. seq) or '', '%S+') do
+    names[#names + 1] = name
+  end
+  return names
+end
+
+local function enter_waiters(jobs, seq, waiter)
+  local names = waiters_of(jobs, seq)
+  for _, name in ipairs(names) do
+    if name == waiter then
+      return
+    end
+  end
+  if #names >= MOST_WAITERS then
+    table.remove(names, 1)
+  end
+  names[#names + 1] = waiter
+  redis.call('HSET', jobs, 'w' .. seq, table.concat(names, ' '))
+end
+
+-- Its run goes on to say that somebody waits, which does no harm.
+local function leave_waiters(jobs, seq, waiter)
+  if not seq then
+    return
+  end
+  local left = {}
+  for _, name in ipairs(waiters_of(jobs, seq)) do
+    if name ~= waiter then
+      left[#left + 1] = name
+    end
+  end
+  if #left == 0 then
+    redis.call('HDEL', jobs, 'w' .. seq)
+  else
+    redis.call('HSET', jobs, 'w' .. seq, table.concat(left, ' '))
+  end
+end
+
+-- The end that is kept of a job, or nil.
+local function kept_result(results, id, now_ms)
+  local stored = redis.call('HMGET', results, 'v' .. id, 'u' .. id)
+  if not stored[1] or tonumber(stored[2]) <= now_ms then
+    return nil
+  end
+  return unpack_result(stored[1])
+end
+
+-- The end of a job that is dead or kept, or nil.
+local function result_of(jobs, seq, run)
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', jobs, 'o' .. seq) or ''
+    return { state = 'f', at_ms = run.at_ms, kind = '', message = '', result = result }
+  elseif run and run.state == 'd' then
+    local at_ms, kind, message = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
+    return { state = 'd', at_ms = at_ms, kind = kind, message = message, result = '' }
+  end
+  return nil
+end
+
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
+    end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.pcall('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + SPARE_MS then
+    redis.pcall('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  end
+  if queue.events then
+    publish(keys.listeners, queue.events, now_ms)
+  end
+end
+
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(keys, queue, seq, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  cancel_job(keys, queue, seq, job, run)
+end
+
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
+end
+
+-- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they
+-- ended, and their results stay with them.
+
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
+-- results have to be kept for others.
+local function drop_done(keys, queue, settings, now_ms, most)
+  local surplus = {}
+  if settings.keep_ms > 0 then
+    surplus = redis.call('ZRANGEBYSCORE', keys.done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+  end
+  local above = settings.keep_ms == 0 and most or 0
+  if settings.keep_count > 0 then
+    local kept = redis.pcall('ZCARD', keys.done)
+    above = type(kept) == 'number' and kept - settings.keep_count or 0
+  end
+  if above > #surplus then
+    surplus = redis.pcall('ZRANGE', keys.done, '0', math.min(above, most) - 1)
+  end
+  if #surplus == 0 then
+    return
+  end
+  local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
+  local gone = {}
+  for at, seq in ipairs(surplus) do
+    if (queue.moved or 0) >= CALL_BYTES then
+      break
+    end
+    gone[at] = seq
+    local record = stored[at * 2 - 1]
+    if record then
+      local run = unpack_run(stored[at * 2])
+      queue.done = queue.done - run.size
+      erase_job(keys, queue, seq, read_job(record, queue.usual), run)
+    end
+  end
+  if #gone > 0 then
+    redis.call('ZREM', keys.done, unpack(gone))
+  end
+end
+
+-- Fields of jobs that are gone; of those kept their ends by time, and their fields with values.
+local function store_ends(keys, gone, kept, kept_runs)
+  if #gone > 0 then
+    redis.call('HDEL', keys.jobs, unpack(gone))
+  end
+  if #kept > 0 then
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
+  end
+end
+
+-- The jobs of a list of numbers and packed runs, claimed until now, are done.
+local function finish_jobs(keys, queue, settings, ended, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local keeps = settings.keep_count + settings.keep_ms > 0
+  local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  local ran = {}
+  for at = 1, #ended, 3 do
+    numbers[#numbers + 1] = ended[at]
+  end
+  redis.call('ZREM', keys.leases, unpack(numbers))
+  for at = 1, #ended, 3 do
+    local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
+    queue.claimed = queue.claimed - run.size
+    ran[#ran + 1] = run.at_ms
+    ran[#ran + 1] = run.name
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
+    if has_flag(run.flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'f', result)
+      run.flags = run.flags - PARENT
+    end
+    if job and job.group ~= '' then
+      free_in_group(keys, job.group, now_us)
+    end
+    if queue.events then
+      local id = job and job.id or ''
+      queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
+    end
+    if job then
+      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+    end
+    if keeps then
+      queue.done = queue.done + run.size
+      kept[#kept + 1] = now_ms
+      kept[#kept + 1] = seq
+      kept_runs[#kept_runs + 1] = 'r' .. seq
+      kept_runs[#kept_runs + 1] =
+        pack_run('f', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+      kept_runs[#kept_runs + 1] = 'o' .. seq
+      kept_runs[#kept_runs + 1] = result
+      if job then
+        free_unique(keys.ids, job, seq, true)
+      end
+    elseif job then
+      erase_job(keys, queue, seq, job, run)
+    else
+      gone[#gone + 1] = seq
+      gone[#gone + 1] = 'r' .. seq
+      if run.attempts > 1 then
+        gone[#gone + 1] = 'e' .. seq
+      end
+    end
+  end
+  store_ends(keys, gone, kept, kept_runs)
+  if queue.done > 0 then
+    drop_done(keys, queue, settings, now_ms, 20 + #numbers)
+  end
+  queue.acked = queue.acked + #numbers
+  note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
+end

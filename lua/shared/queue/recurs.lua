@@ -1,2 +1,0 @@
--- A mark; see shared/queue/marks.
-local RECURRENCES = 8
