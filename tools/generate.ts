@@ -8,6 +8,7 @@ import { compileTree } from './contract/compile.ts'
 import type { Contract } from './contract/contract.ts'
 import { compatibilityPage, withTables } from './contract/emit-docs.ts'
 import { contractJson } from './contract/emit-json.ts'
+import { generalModule } from './contract/emit-lua.ts'
 import { structureModule } from './contract/emit-typescript.ts'
 import { ContractError } from './contract/problem.ts'
 
@@ -20,6 +21,7 @@ function filesOf(root: string, contract: Contract): Files {
   const files: Files = new Map(staleModules(root, contract).map((path) => [path, null]))
   files.set('lua/contract.json', contractJson(contract))
   files.set('docs/compatibility.md', compatibilityPage(contract))
+  files.set(`${MODULES}/shared.ts`, generalModule(contract))
   for (const structure of Object.keys(contract.structures)) {
     files.set(`${MODULES}/${structure}.ts`, structureModule(contract, structure))
     const path = `docs/structures/${structure}.md`
@@ -34,7 +36,7 @@ function staleModules(root: string, contract: Contract): string[] {
   const folder = join(root, MODULES)
   const found = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.ts')) : []
   return found
-    .filter((file) => !(file.slice(0, -3) in contract.structures))
+    .filter((file) => file !== 'shared.ts' && !(file.slice(0, -3) in contract.structures))
     .map((file) => `${MODULES}/${file}`)
 }
 

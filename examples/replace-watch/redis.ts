@@ -82,17 +82,16 @@ const guildClear: ScriptOperation<GuildClearArguments, GuildClearAnswer> = {
   script: {
     name: 'guild/clear',
     sha1: '4f46ec705a5f9bd00ef2465a369c63e71adba7f2',
-    reads: false,
-    bytes: false,
+    reads: false, bytes: false,
+    lines: [
+      [1, 'redis/guild/clear.lua', 7],
+      [2, 'redis/guild/clear.lua', 9],
+    ],
     source: `local members = KEYS[1]
 redis.call('UNLINK', members)
 return { 'cleared' }`,
   },
   parts: ['members'],
-  lines: [
-    [1, 'redis/guild/clear.lua', 7],
-    [2, 'redis/guild/clear.lua', 9],
-  ],
   encode() {
     return []
   },
@@ -130,8 +129,11 @@ const guildCompleteByRange: ScriptOperation<GuildCompleteByRangeArguments, Guild
   script: {
     name: 'guild/complete-by-range',
     sha1: '3160106f5453f4fd947e581871213c879161a378',
-    reads: true,
-    bytes: false,
+    reads: true, bytes: false,
+    lines: [
+      [1, 'redis/guild/complete-by-range.lua', 8],
+      [3, 'redis/guild/complete-by-range.lua', 11],
+    ],
     source: `local members = KEYS[1]
 local prefix = ARGV[1]
 return {
@@ -140,10 +142,6 @@ redis.call('ZRANGEBYLEX', members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT',
 }`,
   },
   parts: ['members'],
-  lines: [
-    [1, 'redis/guild/complete-by-range.lua', 8],
-    [3, 'redis/guild/complete-by-range.lua', 11],
-  ],
   encode(args) {
     return [
       args.prefix,
@@ -186,8 +184,12 @@ const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer
   script: {
     name: 'guild/complete',
     sha1: 'd2aad94a3658a04aed42fc87214c198dcf47329f',
-    reads: false,
-    bytes: false,
+    reads: false, bytes: false,
+    lines: [
+      [1, 'redis/guild/complete.lua', 9],
+      [3, 'redis/shared/names.lua', 2],
+      [6, 'redis/guild/complete.lua', 12],
+    ],
     source: `local members = KEYS[1]
 local prefix = ARGV[1]
 local function is_name(text)
@@ -206,11 +208,6 @@ redis.call('ZREM', members, before, behind)
 return { 'found', names }`,
   },
   parts: ['members'],
-  lines: [
-    [1, 'redis/guild/complete.lua', 9],
-    [3, 'redis/shared/names.lua', 2],
-    [6, 'redis/guild/complete.lua', 12],
-  ],
   encode(args) {
     return [
       args.prefix,
@@ -245,8 +242,12 @@ const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
   script: {
     name: 'guild/join',
     sha1: '2d5f3ed325b980982aad8d192ef2ee44472c1d3d',
-    reads: false,
-    bytes: false,
+    reads: false, bytes: false,
+    lines: [
+      [1, 'redis/guild/join.lua', 7],
+      [3, 'redis/shared/names.lua', 2],
+      [6, 'redis/guild/join.lua', 10],
+    ],
     source: `local members = KEYS[1]
 local names, names_at = ARGV, 1
 local function is_name(text)
@@ -263,11 +264,6 @@ end
 return { 'joined', redis.call('ZCARD', members) }`,
   },
   parts: ['members'],
-  lines: [
-    [1, 'redis/guild/join.lua', 7],
-    [3, 'redis/shared/names.lua', 2],
-    [6, 'redis/guild/join.lua', 10],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.names.length)
     let at = 0

@@ -4,7 +4,7 @@ import { ConnectionLostError, type Reply, ServerReplyError } from '../driver.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { isPassing, toPeriluneError } from '../runtime/script-errors.ts'
 
-const READ = { script: { name: 'cache read' }, lines: [] } as const
+const READ = { script: { name: 'cache read' } } as const
 
 /** Of a GET the value, of an MGET those of its keys; null when the reply is that of neither. */
 export function valuesOf(keys: number, reply: Reply): (Buffer | null)[] | null {

@@ -4,68 +4,23 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
-export interface AddArguments {
-  /** name of the codec that made the payloads */
-  readonly codec: string
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: string
-  /** marked: the folded text, with \1 before each word start but the first; expire_ms 0: never */
-  readonly added: readonly { readonly id: string; readonly text: string; readonly marked: string; readonly score: number; readonly expireMs: number; readonly payload: string | Uint8Array }[]
-}
-
-export type AddAnswer =
-  | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
-
-
-/**
- * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
- *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
- */
-export const add: Operation<AddArguments, AddAnswer> = {
-  script: {
-    name: 'autocomplete/add',
-    sha1: '1560636e0e3eee5444b5a7b9624fa576e35f1863',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
+const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 1, 3, 2, 2, 4, 1, 25, 1, 4, 1, 28], text: `local meta = KEYS[1]
 local tops = KEYS[5]
 local expiry = KEYS[6]
 local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local added, added_at = ARGV, 4
-local function open_index(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-return {
-is_new = not stored[1],
-layout = stored[1] or '2',
-codec = stored[2] or codec,
-last = tonumber(stored[3] or 0),
-last_top = tonumber(stored[4] or 0),
-record = stored[5],
-}
-end
 local index = open_index(meta, codec, caller)
 if index.layout ~= '2' then
 return redis.error_reply('LAYOUT ' .. index.layout)
 end
 if index.codec ~= codec then
 return redis.error_reply('CODEC ' .. index.codec)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
 end
 local remembered, superseded = recall(index.record, call)
 if superseded then
@@ -75,24 +30,7 @@ if remembered then
 local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
 return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local now_ms = math.floor(clock_us() / 1000)
-redis.call('HSET', meta, 'layout', '2', 'codec', codec)
-local function try_rights(meta, index, keys)
-redis.call('HDEL', meta, '')
-redis.call('ZREM', keys.words, '')
-redis.call('ZADD', keys.words, 'XX', '0', '')
-redis.call('ZLEXCOUNT', keys.words, '+', '-')
-redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-if not index.is_new then
-redis.call('HSET', meta, 'layout', '2')
-end
-end
 local keys = {
 entries = KEYS[2],
 ids = KEYS[3],
@@ -102,98 +40,311 @@ expiry = expiry,
 fronts = KEYS[7],
 forks = KEYS[8],
 }
+redis.call('HSET', meta, 'layout', '2', 'codec', codec)
 try_rights(meta, index, keys)
-local function open_tops(last)
-return { open = {}, forks = {}, last = last, work = 0 }
-end
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
 local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and 6000 / 3 or 6000
-local function rank_of(score)
-return 4503599627370496 - score
-end
-local function parse_record(record)
-local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-local marked_at = 22 + id_bytes
-local text_at = marked_at + marked_bytes
-local text = string.sub(record, text_at + 1, text_at + text_bytes)
-return {
-expires_at_ms = expires_at_ms,
-rank = rank,
-id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-marked = string.sub(record, marked_at + 1, text_at),
-text = text,
-payload = string.sub(record, text_at + text_bytes + 1),
+for at = added_at, #added, 6 do
+local expire_ms = tonumber(added[at + 4])
+local entry = {
+id = added[at],
+text = added[at + 1],
+marked = added[at + 2],
+rank = rank_of(added[at + 3]),
+expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
+payload = added[at + 5],
 }
+if enter_entry(keys, known, index, entry, now_ms) then
+replaced = replaced + 1
+else
+new = new + 1
 end
-local function field_of(ref)
-return struct.pack('>d', ref)
+taken = taken + 1
+if known.work > most_work then
+break
 end
-local function pack_record(entry)
-local id = entry.id == entry.text and '' or entry.id
-local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
-return head .. id .. entry.marked .. entry.text .. entry.payload
 end
-local function suffixes_of(marked)
-local suffixes, seen = {}, {}
-local from = 1
-while from do
-local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-if not seen[suffix] then
-seen[suffix] = true
-suffixes[#suffixes + 1] = suffix
+note_index(meta, index, before, known.last)
+reap(keys, known, now_ms, 20 + taken)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
+return { 'added', new, replaced, taken }` }
+const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [6, 8, 1, 4], text: `local meta = KEYS[1]
+local entries = KEYS[2]
+local ids = KEYS[3]
+local words = KEYS[4]
+local tops = KEYS[5]
+local expiry = KEYS[6]
+local fronts = KEYS[7]
+local forks = KEYS[8]
+return {
+'cleared',
+redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
+}` }
+const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 2, 3, 4, 1, 21], text: `local meta = KEYS[1]
+local entries = KEYS[2]
+local codec = ARGV[1]
+local query = ARGV[2]
+local limit = tonumber(ARGV[3] or 10)
+local fuzzy = ARGV[4] == '1'
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= '2' then
+return redis.error_reply('LAYOUT ' .. layout)
 end
-local mark = string.find(marked, '\\1', from, true)
-from = mark and mark + 1
+if stored_codec and stored_codec ~= codec then
+return redis.error_reply('CODEC ' .. stored_codec)
 end
-return suffixes
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
+local prefix = string.sub(query, 1, 64)
+local found, fields, is_short, front = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
+local others = {}
+for _, field in ipairs(fields) do
+others[field] = true
 end
-local function pack_place(rank, ref)
-return struct.pack('>dd', rank, ref)
+local nearby, more = match_nearby(keys, prefix)
+collect(entries, nearby, found, limit, others)
+is_short = more and #found < limit
 end
-local function to_one(rank, ref)
-return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+return { 'found', is_short and 1 or 0, exact, front, found }` }
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [7, 5, 1, 14], text: `local meta = KEYS[1]
+local entries = KEYS[2]
+local words = KEYS[3]
+local forks = KEYS[4]
+local expiry = KEYS[5]
+local index = open_index(meta, '', '')
+if index.layout ~= '2' then
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local function work_of(suffixes, record)
-local work = math.ceil(#record / 128)
-for _, suffix in ipairs(suffixes) do
-work = work + 30 + #suffix
+local now_ms = math.floor(clock_us() / 1000)
+return {
+'inspection',
+index.codec,
+redis.call('HLEN', entries),
+redis.call('ZCARD', words),
+redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
+redis.call('ZCARD', expiry),
+redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
+}` }
+const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 1, 3, 1, 3, 2, 1, 27], text: `local meta = KEYS[1]
+local tops = KEYS[5]
+local query = ARGV[1]
+local fuzzy = ARGV[2] == '1'
+local index = open_index(meta, '', '')
+if index.layout ~= '2' then
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
-return work
+local keys = {
+entries = KEYS[2],
+ids = KEYS[3],
+words = KEYS[4],
+tops = tops,
+expiry = KEYS[6],
+fronts = KEYS[7],
+forks = KEYS[8],
+}
+try_rights(meta, index, keys)
+local known = open_tops(index.last_top)
+local now_ms = math.floor(clock_us() / 1000)
+local prefix = string.sub(query, 1, 64)
+local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
+if fuzzy and not more then
+more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
 end
-local function members_of(suffixes, place)
-local members = {}
-for at, suffix in ipairs(suffixes) do
-members[at] = suffix .. '\\0' .. place
+if not more then
+more = reap(keys, known, now_ms, 100)
 end
-return members
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+return { 'reaped', more and 1 or 0 }` }
+const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 3, 1, 1, 3, 3, 1, 47], text: `local meta = KEYS[1]
+local entries = KEYS[2]
+local ids = KEYS[3]
+local tops = KEYS[5]
+local caller = ARGV[1]
+local call = ARGV[2]
+local gone, gone_at = ARGV, 3
+local index = open_index(meta, '', caller)
+if index.layout ~= '2' then
+return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local function first_fork(forks, prefix)
-local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-if not found[1] then
+local remembered, superseded = recall(index.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
+return { 'removed', tonumber(removed), tonumber(taken) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+local keys = {
+entries = entries,
+ids = ids,
+words = KEYS[4],
+tops = tops,
+expiry = KEYS[6],
+fronts = KEYS[7],
+forks = KEYS[8],
+}
+local known = open_tops(index.last_top)
+local removed, taken = 0, 0
+try_rights(meta, index, keys)
+for at = gone_at, #gone do
+local field = redis.call('HGET', ids, gone[at])
+if field then
+local record = redis.call('HGET', entries, field)
+if not has_expired(struct.unpack('>d', record), now_ms) then
+removed = removed + 1
+end
+remove_entry(keys, known, field, record)
+end
+taken = taken + 1
+known.work = known.work + 1
+if known.work > 6000 then
+break
+end
+end
+reap(keys, known, now_ms, 20)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+if not index.is_new then
+remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+end
+return { 'removed', removed, taken }` }
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 2, 3, 4, 1, 21], text: `local meta = KEYS[1]
+local entries = KEYS[2]
+local codec = ARGV[1]
+local query = ARGV[2]
+local limit = tonumber(ARGV[3] or 10)
+local fuzzy = ARGV[4] == '1'
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= '2' then
+return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+return redis.error_reply('CODEC ' .. stored_codec)
+end
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
+local prefix = string.sub(query, 1, 64)
+local found, fields, is_short, front = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
+local others = {}
+for _, field in ipairs(fields) do
+others[field] = true
+end
+local nearby, more = match_nearby(keys, prefix)
+collect(entries, nearby, found, limit, others)
+is_short = more and #found < limit
+end
+return { 'suggested', is_short and 1 or 0, front, show(found, exact) }` }
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts.lua', taken: [12, 6, 2, 16, 1, 12, 2, 9, 2, 16, 2, 8, 4, 20, 2, 15], text: `local function start_of(first, start, text)
+if start ~= '' and string.sub(text, 1, #start) == start then
+return start
+end
+return common_start(first, text)
+end
+local function tell_records(parts, records)
+local first, start = '', ''
+for at = 1, #records do
+local record = records[at]
+local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+local text_at = id_at + id_bytes + marked_bytes
+local payload_at = text_at + text_bytes
+local text = string.sub(record, text_at, payload_at - 1)
+start = start_of(first, start, text)
+first = at == 1 and text or first
+local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+parts[#parts + 1] = string.sub(record, text_at + #start)
+end
+end
+local function front_head(top, codec)
+local parts, size = { '2', string.char(#codec), codec, '' }, 0
+for prefix, least in pairs(prefixes_of(top)) do
+size = size + 1
+parts[size + 4] = string.char(least, #prefix) .. prefix
+end
+if size > 255 then
 return nil
 end
-local cut = string.find(found[1], '\\0', 1, true)
-return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+parts[4] = string.char(size)
+return table.concat(parts)
 end
-local function fork_behind(keys, known, prefix)
-local fork = known.forks[prefix]
-if fork == nil then
-local found, id = first_fork(keys.forks, prefix)
-fork = found and { prefix = found, id = id } or false
-known.forks[prefix] = fork
+local function first_fields(tops, top)
+local first = leaf_of(top, 'A')
+read_leaves(tops, { top }, { first })
+local fields = {}
+for at = 1, 10 do
+fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
 end
-return fork
+return fields
 end
-local function walk_forks(keys, known, suffix)
+local function make_front(keys, codec, top)
+local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+if not head then
+return nil
+end
+local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+for _, record in ipairs(records) do
+bytes = bytes + #record
+if string.byte(record) > 0 or bytes > 4096 then
+return nil
+end
+end
+local parts = { head }
+tell_records(parts, records)
+return table.concat(parts)
+end
+local function renew_front(keys, codec, top)
+local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+local has_front = front and front ~= '' and 1 or 0
+if top.has_front ~= has_front then
+top.has_front, top.has_new_head = has_front, true
+end
+return front
+end
+local function renew_fronts(keys, known, codec)
+local written, bytes = {}, 0
+for id, top in pairs(known.open) do
+local front = top.has_new_front and renew_front(keys, codec, top)
+if front == '' then
+redis.call('HDEL', keys.fronts, id)
+elseif front then
+written[#written + 1] = id
+written[#written + 1] = front
+bytes = bytes + #front
+end
+if bytes > 16384 then
+redis.call('HSET', keys.fronts, unpack(written))
+written, bytes = {}, 0
+end
+end
+if written[1] then
+redis.call('HSET', keys.fronts, unpack(written))
+end
+end
+local function note_changed(keys, known, suffixes, one)
+local passed_of, tops = { ids = {} }, {}
+for _, suffix in ipairs(suffixes) do
+note_passed(passed_of, (walk_forks(keys, known, suffix)))
+end
+read_tops(keys.tops, known, passed_of.ids)
+for at, id in ipairs(passed_of.ids) do
+tops[at] = known.open[id]
+end
+for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
+if found.at == 1 and find_place(found.leaf, one) < 10 then
+change_front(known, found.top)
+end
+end
+end` }
+const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot.lua', taken: [12, 15, 2, 8, 2, 10, 2, 12, 2, 7, 2, 26, 2, 11, 1, 8, 2, 18, 2, 13, 7, 2, 1, 10, 2, 25, 2, 30, 1, 9, 2, 15, 2, 13], text: `local function walk_forks(keys, known, suffix)
 local passed, length = {}, 0
 while length <= #suffix do
 local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
@@ -208,6 +359,69 @@ length = #fork.prefix + 1
 end
 return passed, length, nil
 end
+local function common_start(one, other)
+local length = 0
+repeat
+length = length + 1
+local byte = string.byte(other, length)
+until byte ~= string.byte(one, length) or not byte or byte == 0
+return string.sub(one, 1, length - 1)
+end
+local function pack_places(members)
+local best = new_best(#members)
+offer_members(best, members)
+sort_best(best)
+local places = {}
+for at, ref in ipairs(best.refs) do
+places[at] = pack_place(best.ranks[ref], ref)
+end
+return table.concat(places), #places
+end
+local function top_with(keys, known, born, top, one)
+local with = born[top.id]
+if not with then
+with = copy_top(keys.tops, known, top)
+local leaf, at = find_leaf(with, one.rank, one.ref)
+if leaf then
+put_place(known, with, leaf, at, one)
+end
+born[top.id], born[with.id] = with, with
+end
+return with
+end
+local function make_fork(keys, known, born, suffix, other, one)
+local top = get_top(keys.tops, known, other.id)
+local with = top_with(keys, known, born, top, one)
+local prefix = common_start(other.prefix, suffix)
+put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
+set_least(known, top, other.prefix, #prefix + 1)
+end
+local function make_hot(keys, known, born, suffix, length)
+while length <= #suffix do
+local prefix = string.sub(suffix, 1, length)
+local from, to = from_prefix(prefix), to_prefix(prefix)
+if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
+return
+end
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
+local places, size = pack_places(members)
+if size <= 24 then
+return
+end
+local top = born[places]
+if not top then
+top = make_top(known)
+append_leaves(top, places)
+born[places], born[top.id] = top, top
+end
+local fork = common_start(members[1], members[#members])
+if length == 0 then
+keep_sorted(keys.forks)
+end
+put_fork(keys, known, top, fork, length)
+length = #fork + 1
+end
+end
 local function note_passed(passed_of, passed)
 for _, fork in ipairs(passed) do
 local prefixes = passed_of[fork.id]
@@ -219,355 +433,44 @@ end
 prefixes[fork.prefix] = true
 end
 end
-local function parse_top(id, head, rest)
-local top = { id = id, rest = rest, read = {}, dropped = {} }
-top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-top.letters = string.sub(head, 17 + 1)
-return top
-end
-local function read_tops(tops, known, ids)
-local missing, fields = {}, {}
-for _, id in ipairs(ids) do
-if not known.open[id] then
-missing[#missing + 1] = id
-fields[#fields + 1] = id
-fields[#fields + 1] = id .. ':'
-end
-end
-if missing[1] then
-local found = redis.call('HMGET', tops, unpack(fields))
-for at, id in ipairs(missing) do
-known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-end
-end
-end
-local function is_before(rank, ref, other_rank, other_ref)
-return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-local function place_at(packed, byte)
-return struct.unpack('>dd', packed, byte)
-end
-local function leaf_of(top, letter)
-local leaf = top.read[letter]
-if not leaf then
-leaf = { letter = letter }
-top.read[letter] = leaf
-end
-return leaf
-end
-local function find_leaf(top, rank, ref)
-if not is_before(rank, ref, top.rank, top.ref) then
-return nil
-end
-local leaves = top.leaves
-local at = leaves and #leaves or #top.letters
-while at > 1 do
-local other_rank, other_ref
-if leaves then
-other_rank, other_ref = leaves[at].rank, leaves[at].ref
-else
-other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-end
-if not is_before(rank, ref, other_rank, other_ref) then
-break
-end
-at = at - 1
-end
-return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
-local function leaf_field(top, letter)
-return top.id .. ':' .. letter
-end
-local function read_leaves(tops, of_tops, leaves)
-local fields, missing = {}, {}
-for at, leaf in ipairs(leaves) do
-if not leaf.places then
-fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-missing[#missing + 1] = leaf
-end
-end
-if fields[1] then
-local stored = redis.call('HMGET', tops, unpack(fields))
-for at, leaf in ipairs(missing) do
-leaf.places = stored[at]
-end
-end
-end
-local function find_leaves(tops, list, one)
-local found, of_tops, leaves = {}, {}, {}
-for _, top in ipairs(list) do
-local leaf, at = find_leaf(top, one.rank, one.ref)
-if leaf then
-found[#found + 1] = { top = top, leaf = leaf, at = at }
-of_tops[#found], leaves[#found] = top, leaf
-end
-end
-read_leaves(tops, of_tops, leaves)
-return found
-end
-local function places_before(places, rank, ref)
-local low, high = 0, #places / 16
-while low < high do
-local middle = math.floor((low + high) / 2)
-local other_rank, other_ref = place_at(places, 1 + middle * 16)
-if is_before(other_rank, other_ref, rank, ref) then
-low = middle + 1
-else
-high = middle
-end
-end
-return low
-end
-local function find_place(leaf, one)
-local before = places_before(leaf.places, one.rank, one.ref)
-local byte = before * 16
-return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
-end
-local function set_places(leaf, places)
-leaf.places, leaf.is_new = places, true
-end
-local function change_front(known, top)
-if not top.has_new_front then
-top.has_new_front = true
-known.work = known.work + 30
-end
-end
-local function leaves_of(top)
-if not top.leaves then
-top.leaves = {}
-for at = 1, #top.letters do
-local leaf = leaf_of(top, string.sub(top.letters, at, at))
-leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-top.leaves[at] = leaf
-end
-end
-return top.leaves
-end
-local function drop_leaf(top, at)
-local leaf = table.remove(leaves_of(top), at)
-top.read[leaf.letter] = nil
-top.dropped[#top.dropped + 1] = leaf.letter
-top.has_new_head = true
-end
-local function put_leaf(top, at, places)
-local leaves, taken, letter = leaves_of(top), {}, 65
-for _, leaf in ipairs(leaves) do
-taken[leaf.letter] = true
-end
-while taken[string.char(letter)] do
-letter = letter + 1
-end
-local leaf = leaf_of(top, string.char(letter))
-set_places(leaf, places)
-leaf.rank, leaf.ref = 0, 0
-if at > 1 then
-leaf.rank, leaf.ref = place_at(places, 1)
-end
-table.insert(leaves, at, leaf)
-top.has_new_head = true
-end
-local function split_leaf(top, at, places)
-local cut = math.ceil(#places / 16 / 2) * 16
-set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-local function level_leaves(tops, top, at)
-local leaves = leaves_of(top)
-local first = math.min(at, #leaves - 1)
-if first == 0 then
-return
-end
-read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-local both = leaves[first].places .. leaves[first + 1].places
-drop_leaf(top, first + 1)
-if #both <= 18 * 16 then
-set_places(leaves[first], both)
-else
-split_leaf(top, first, both)
-end
-end
-local function take_place(keys, known, top, leaf, at, one)
-local before, is_there = find_place(leaf, one)
-if not is_there then
-return false
-end
-local cut = before * 16
-set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-if at == 1 and before < 10 then
-change_front(known, top)
-end
-if #leaf.places < (at == 1 and 10 or 8) * 16 then
-level_leaves(keys.tops, top, at)
-end
-return true
-end
-local function count_places(leaves)
-local bytes = 0
-for _, leaf in ipairs(leaves) do
-bytes = bytes + #leaf.places
-end
-return bytes / 16
-end
-local function prefixes_of(top)
-if not top.prefixes then
-top.prefixes = {}
-local at = #top.letters * 16 + 1
-while at <= #top.rest do
-local least, bytes = string.byte(top.rest, at, at + 1)
-top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-at = at + 2 + bytes
-end
-end
-return top.prefixes
-end
-local function set_least(known, top, prefix, least)
-prefixes_of(top)[prefix] = least
-top.has_new_head = true
-change_front(known, top)
-end
-local function take_fork(keys, known, top, prefix)
-redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-local least = prefixes_of(top)[prefix]
-set_least(known, top, prefix, nil)
-top.is_gone = not next(top.prefixes)
-known.forks = {}
-return least
-end
-local function forget_sorted(forks)
-redis.call('ZREM', forks, string.rep('\\255', 65))
-end
-local function give_up_top(keys, known, top)
+local function is_all_of(top, prefixes)
 for prefix in pairs(prefixes_of(top)) do
-if take_fork(keys, known, top, prefix) == 0 then
-forget_sorted(keys.forks)
-end
-end
-end
-local function leave_top(keys, known, found, one)
-local top = found.top
-if not take_place(keys, known, top, found.leaf, found.at, one) then
+if not prefixes[prefix] then
 return false
 end
-local is_whole = top.rank == math.huge
-local least = is_whole and 16 or 100 - 1
-local count = top.leaves and #top.leaves or #top.letters
-if count * 8 > least then
-return false
 end
-local leaves = leaves_of(top)
-read_leaves(keys.tops, { top }, leaves)
-local is_short = count_places(leaves) <= least
-if is_short and is_whole then
-give_up_top(keys, known, top)
+return true
 end
-return is_short and not is_whole
+local function enter_tops(keys, known, born, passed_of, one)
+local entered = {}
+read_tops(keys.tops, known, passed_of.ids)
+for _, id in ipairs(passed_of.ids) do
+local top, prefixes = known.open[id], passed_of[id]
+if born[id] ~= top and is_all_of(top, prefixes) then
+entered[#entered + 1] = top
+elseif born[id] ~= top then
+local with = top_with(keys, known, born, top, one)
+for prefix in pairs(prefixes) do
+put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
 end
-local function get_top(tops, known, id)
-read_tops(tops, known, { id })
-return known.open[id]
 end
-local function from_prefix(prefix)
-return '[' .. prefix
 end
-local function to_prefix(prefix)
-return '(' .. prefix .. '\\255'
+for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
+put_place(known, found.top, found.leaf, found.at, one)
 end
-local function begins_words(words, prefix)
-local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-return found[1] ~= nil
 end
-local function common_start(one, other)
-local length = 0
-repeat
-length = length + 1
-local byte = string.byte(other, length)
-until byte ~= string.byte(one, length) or not byte or byte == 0
-return string.sub(one, 1, length - 1)
-end
-local function put_fork(keys, known, top, prefix, least)
-redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-set_least(known, top, prefix, least)
-known.forks = {}
-end
-local function mend_fork(keys, known, suffix, fork)
-local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-return
-end
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-local longer = common_start(first, last)
-if longer == prefix then
-return
-end
-local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-if behind then
-set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+local function enter_hot(keys, known, suffixes, one)
+local born, passed_of = {}, { ids = {} }
+for _, suffix in ipairs(suffixes) do
+local passed, length, other = walk_forks(keys, known, suffix)
+note_passed(passed_of, passed)
+if other then
+make_fork(keys, known, born, suffix, other, one)
 else
-put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-end
-take_fork(keys, known, top, prefix)
-end
-local function longest_prefix(top)
-local longest = ''
-for prefix in pairs(prefixes_of(top)) do
-if #prefix > #longest then
-longest = prefix
+make_hot(keys, known, born, suffix, length)
 end
 end
-return longest
-end
-local function new_best(most)
-return {
-most = most,
-ranks = {},
-refs = {},
-size = 0,
-rank = math.huge,
-ref = math.huge,
-cut = false,
-looked = 0,
-}
-end
-local function sort_best(best)
-local ranks, refs = best.ranks, best.refs
-table.sort(refs, function(one, other)
-return is_before(ranks[one], one, ranks[other], other)
-end)
-for at = best.size, best.most + 1, -1 do
-ranks[refs[at]] = nil
-refs[at] = nil
-best.cut = true
-end
-best.size = #refs
-if best.size == best.most then
-best.ref = refs[best.size]
-best.rank = ranks[best.ref]
-end
-end
-local function offer(best, rank, ref)
-best.looked = best.looked + 1
-if best.ranks[ref] then
-return true
-end
-if not is_before(rank, ref, best.rank, best.ref) then
-best.cut = true
-return false
-end
-best.size = best.size + 1
-best.ranks[ref] = rank
-best.refs[best.size] = ref
-if best.size >= 2 * best.most then
-sort_best(best)
-end
-return true
-end
-local function offer_members(best, members)
-for _, member in ipairs(members) do
-offer(best, place_at(member, #member - 16 + 1))
-end
+enter_tops(keys, known, born, passed_of, one)
 end
 local function offer_words(keys, best, child)
 local from, to = from_prefix(child), to_prefix(child)
@@ -580,19 +483,6 @@ local last = members[most]
 return place_at(last, #last - 16 + 1)
 end
 return math.huge, math.huge
-end
-local function sort_lists(lists)
-table.sort(lists, function(one, other)
-return is_before(one.rank, one.ref, other.rank, other.ref)
-end)
-end
-local function offer_places(best, places)
-for byte = 1, #places, 16 do
-if not offer(best, place_at(places, byte)) then
-return false
-end
-end
-return true
 end
 local function offer_open_tops(fields, best, tops)
 local firsts, lists = {}, {}
@@ -649,16 +539,14 @@ limit.rank, limit.ref = best.rank, best.ref
 end
 return best, limit
 end
-local function append_leaves(top, places)
-local from, size = 1, 11 * 16
-while from <= #places do
-local to = from + size - 1
-if #places - to < 8 * 16 then
-to = #places
+local function longest_prefix(top)
+local longest = ''
+for prefix in pairs(prefixes_of(top)) do
+if #prefix > #longest then
+longest = prefix
 end
-put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-from = to + 1
 end
+return longest
 end
 local function refill(keys, known, top, prefix)
 local best, limit = offer_children(keys, known, prefix)
@@ -687,6 +575,789 @@ if not one.top.is_gone then
 refill(keys, known, one.top, one.prefix)
 end
 end
+end` }
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [4, 11, 6, 5, 1, 14, 1, 3, 4, 12, 12, 7], text: `local function open_index(meta, codec, caller)
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+return {
+is_new = not stored[1],
+layout = stored[1] or '2',
+codec = stored[2] or codec,
+last = tonumber(stored[3] or 0),
+last_top = tonumber(stored[4] or 0),
+record = stored[5],
+}
+end
+local function pack_record(entry)
+local id = entry.id == entry.text and '' or entry.id
+local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
+return head .. id .. entry.marked .. entry.text .. entry.payload
+end
+local function parse_record(record)
+local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+local marked_at = 22 + id_bytes
+local text_at = marked_at + marked_bytes
+local text = string.sub(record, text_at + 1, text_at + text_bytes)
+return {
+expires_at_ms = expires_at_ms,
+rank = rank,
+id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
+marked = string.sub(record, marked_at + 1, text_at),
+text = text,
+payload = string.sub(record, text_at + text_bytes + 1),
+}
+end
+local function has_expired(expires_at_ms, now_ms)
+return expires_at_ms > 0 and expires_at_ms <= now_ms
+end
+local function try_rights(meta, index, keys)
+redis.call('HDEL', meta, '')
+redis.call('ZREM', keys.words, '')
+redis.call('ZADD', keys.words, 'XX', '0', '')
+redis.call('ZLEXCOUNT', keys.words, '+', '-')
+redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+if not index.is_new then
+redis.call('HSET', meta, 'layout', '2')
+end
+end
+local function work_of(suffixes, record)
+local work = math.ceil(#record / 128)
+for _, suffix in ipairs(suffixes) do
+work = work + 30 + #suffix
+end
+return work
+end` }
+const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves.lua', taken: [23, 6, 1, 3, 2, 8, 1, 11, 1, 12, 2, 11, 2, 15, 2, 7, 1, 3, 2, 17, 1, 6, 2, 11, 2, 13, 2, 20, 2, 5, 2, 6, 2, 5, 1, 20, 2, 15, 2, 15], text: `local function parse_top(id, head, rest)
+local top = { id = id, rest = rest, read = {}, dropped = {} }
+top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+top.letters = string.sub(head, 17 + 1)
+return top
+end
+local function leaf_field(top, letter)
+return top.id .. ':' .. letter
+end
+local function leaf_of(top, letter)
+local leaf = top.read[letter]
+if not leaf then
+leaf = { letter = letter }
+top.read[letter] = leaf
+end
+return leaf
+end
+local function leaves_of(top)
+if not top.leaves then
+top.leaves = {}
+for at = 1, #top.letters do
+local leaf = leaf_of(top, string.sub(top.letters, at, at))
+leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+top.leaves[at] = leaf
+end
+end
+return top.leaves
+end
+local function prefixes_of(top)
+if not top.prefixes then
+top.prefixes = {}
+local at = #top.letters * 16 + 1
+while at <= #top.rest do
+local least, bytes = string.byte(top.rest, at, at + 1)
+top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+at = at + 2 + bytes
+end
+end
+return top.prefixes
+end
+local function pack_top(top)
+local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+for at, leaf in ipairs(leaves_of(top)) do
+head[at + 1] = leaf.letter
+rest[at] = pack_place(leaf.rank, leaf.ref)
+end
+for prefix, least in pairs(prefixes_of(top)) do
+rest[#rest + 1] = string.char(least, #prefix) .. prefix
+end
+return table.concat(head), table.concat(rest)
+end
+local function read_leaves(tops, of_tops, leaves)
+local fields, missing = {}, {}
+for at, leaf in ipairs(leaves) do
+if not leaf.places then
+fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+missing[#missing + 1] = leaf
+end
+end
+if fields[1] then
+local stored = redis.call('HMGET', tops, unpack(fields))
+for at, leaf in ipairs(missing) do
+leaf.places = stored[at]
+end
+end
+end
+local function count_places(leaves)
+local bytes = 0
+for _, leaf in ipairs(leaves) do
+bytes = bytes + #leaf.places
+end
+return bytes / 16
+end
+local function set_places(leaf, places)
+leaf.places, leaf.is_new = places, true
+end
+local function put_leaf(top, at, places)
+local leaves, taken, letter = leaves_of(top), {}, 65
+for _, leaf in ipairs(leaves) do
+taken[leaf.letter] = true
+end
+while taken[string.char(letter)] do
+letter = letter + 1
+end
+local leaf = leaf_of(top, string.char(letter))
+set_places(leaf, places)
+leaf.rank, leaf.ref = 0, 0
+if at > 1 then
+leaf.rank, leaf.ref = place_at(places, 1)
+end
+table.insert(leaves, at, leaf)
+top.has_new_head = true
+end
+local function drop_leaf(top, at)
+local leaf = table.remove(leaves_of(top), at)
+top.read[leaf.letter] = nil
+top.dropped[#top.dropped + 1] = leaf.letter
+top.has_new_head = true
+end
+local function append_leaves(top, places)
+local from, size = 1, 11 * 16
+while from <= #places do
+local to = from + size - 1
+if #places - to < 8 * 16 then
+to = #places
+end
+put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+from = to + 1
+end
+end
+local function places_before(places, rank, ref)
+local low, high = 0, #places / 16
+while low < high do
+local middle = math.floor((low + high) / 2)
+local other_rank, other_ref = place_at(places, 1 + middle * 16)
+if is_before(other_rank, other_ref, rank, ref) then
+low = middle + 1
+else
+high = middle
+end
+end
+return low
+end
+local function find_leaf(top, rank, ref)
+if not is_before(rank, ref, top.rank, top.ref) then
+return nil
+end
+local leaves = top.leaves
+local at = leaves and #leaves or #top.letters
+while at > 1 do
+local other_rank, other_ref
+if leaves then
+other_rank, other_ref = leaves[at].rank, leaves[at].ref
+else
+other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+end
+if not is_before(rank, ref, other_rank, other_ref) then
+break
+end
+at = at - 1
+end
+return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+local function find_place(leaf, one)
+local before = places_before(leaf.places, one.rank, one.ref)
+local byte = before * 16
+return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+end
+local function change_front(known, top)
+if not top.has_new_front then
+top.has_new_front = true
+known.work = known.work + 30
+end
+end
+local function split_leaf(top, at, places)
+local cut = math.ceil(#places / 16 / 2) * 16
+set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+local function put_place(known, top, leaf, at, one)
+local before, is_there = find_place(leaf, one)
+if is_there then
+return
+end
+local cut = before * 16
+set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
+if at == 1 and before < 10 then
+change_front(known, top)
+end
+if #leaf.places <= 18 * 16 then
+return
+end
+split_leaf(top, at, leaf.places)
+local count = #top.leaves
+if count > 16 then
+top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
+drop_leaf(top, count)
+end
+end
+local function level_leaves(tops, top, at)
+local leaves = leaves_of(top)
+local first = math.min(at, #leaves - 1)
+if first == 0 then
+return
+end
+read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+local both = leaves[first].places .. leaves[first + 1].places
+drop_leaf(top, first + 1)
+if #both <= 18 * 16 then
+set_places(leaves[first], both)
+else
+split_leaf(top, first, both)
+end
+end
+local function take_place(keys, known, top, leaf, at, one)
+local before, is_there = find_place(leaf, one)
+if not is_there then
+return false
+end
+local cut = before * 16
+set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+if at == 1 and before < 10 then
+change_front(known, top)
+end
+if #leaf.places < (at == 1 and 10 or 8) * 16 then
+level_leaves(keys.tops, top, at)
+end
+return true
+end` }
+const placesModule: LuaText = { file: 'lua/shared/autocomplete/places.lua', taken: [7, 3, 1, 3, 2, 3, 2, 3, 7, 3, 1, 3, 5, 8], text: `local function rank_of(score)
+return 4503599627370496 - score
+end
+local function pack_place(rank, ref)
+return struct.pack('>dd', rank, ref)
+end
+local function place_at(packed, byte)
+return struct.unpack('>dd', packed, byte)
+end
+local function field_of(ref)
+return struct.pack('>d', ref)
+end
+local function from_prefix(prefix)
+return '[' .. prefix
+end
+local function to_prefix(prefix)
+return '(' .. prefix .. '\\255'
+end
+local function first_fork(forks, prefix)
+local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+if not found[1] then
+return nil
+end
+local cut = string.find(found[1], '\\0', 1, true)
+return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end` }
+const searchModule: LuaText = { file: 'lua/shared/autocomplete/search.lua', taken: [3, 12, 1, 3, 1, 16, 2, 17, 2, 5, 2, 8, 3, 5, 5, 3, 3, 30, 2, 8, 1, 7, 2, 3, 3, 22, 1, 7, 7, 1, 3, 7, 2, 14, 1, 23, 2, 17, 1, 8, 8, 13, 2, 12, 2, 16, 2, 14, 4, 10, 1, 11, 3, 11, 3, 17], text: `local function new_best(most)
+return {
+most = most,
+ranks = {},
+refs = {},
+size = 0,
+rank = math.huge,
+ref = math.huge,
+cut = false,
+looked = 0,
+}
+end
+local function is_before(rank, ref, other_rank, other_ref)
+return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+local function sort_best(best)
+local ranks, refs = best.ranks, best.refs
+table.sort(refs, function(one, other)
+return is_before(ranks[one], one, ranks[other], other)
+end)
+for at = best.size, best.most + 1, -1 do
+ranks[refs[at]] = nil
+refs[at] = nil
+best.cut = true
+end
+best.size = #refs
+if best.size == best.most then
+best.ref = refs[best.size]
+best.rank = ranks[best.ref]
+end
+end
+local function offer(best, rank, ref)
+best.looked = best.looked + 1
+if best.ranks[ref] then
+return true
+end
+if not is_before(rank, ref, best.rank, best.ref) then
+best.cut = true
+return false
+end
+best.size = best.size + 1
+best.ranks[ref] = rank
+best.refs[best.size] = ref
+if best.size >= 2 * best.most then
+sort_best(best)
+end
+return true
+end
+local function offer_members(best, members)
+for _, member in ipairs(members) do
+offer(best, place_at(member, #member - 16 + 1))
+end
+end
+local function offer_places(best, places)
+for byte = 1, #places, 16 do
+if not offer(best, place_at(places, byte)) then
+return false
+end
+end
+return true
+end
+local function sort_lists(lists)
+table.sort(lists, function(one, other)
+return is_before(one.rank, one.ref, other.rank, other.ref)
+end)
+end
+local function new_list()
+return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+end
+local function first_of_members(members, most)
+local unpack_place, insert = struct.unpack, table.insert
+local ranks, refs, size, more = new_list(), new_list(), 0, false
+local last_rank, last_ref = math.huge, math.huge
+for at = 1, #members do
+local member = members[at]
+local rank, ref = unpack_place('>dd', member, #member - 15)
+if rank > last_rank or (rank == last_rank and ref > last_ref) then
+more = true
+else
+local before = size
+while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+before = before - 1
+end
+if before == 0 or refs[before] ~= ref then
+insert(ranks, before + 1, rank)
+insert(refs, before + 1, ref)
+size = size + 1
+end
+if size > most then
+ranks[size], refs[size] = nil, nil
+size, more = most, true
+end
+if size == most then
+last_rank, last_ref = ranks[size], refs[size]
+end
+end
+end
+return refs, more
+end
+local function match_exactly(keys, prefix, most)
+local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+if fork then
+local id = id_of_fork(fork)
+local fields, more, has_front = match_top(keys.tops, id, most)
+return fields, more, has_front and id or ''
+end
+local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
+local fields, more = first_of_members(members, most)
+for at = 1, #fields do
+fields[at] = struct.pack('>d', fields[at])
+end
+return fields, more, ''
+end
+local function id_of_fork(fork)
+return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+end
+local function match_top(tops, id, most)
+local fields, size, sub = new_list(), 0, string.sub
+local field = id .. ':'
+local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+local leaves = { first }
+while true do
+for at = 1, #leaves do
+local places = leaves[at]
+for byte = 9, #places, 16 do
+if size == most then
+return fields, true, has_front
+end
+size = size + 1
+fields[size] = sub(places, byte, byte + 7)
+end
+end
+if read == last then
+return fields, struct.unpack('>d', head) < math.huge, has_front
+elseif size == most then
+return fields, true, has_front
+end
+local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+for at = read + 1, to do
+names[at - read] = field .. sub(head, at, at)
+end
+read, leaves = to, redis.call('HMGET', tops, unpack(names))
+end
+end
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+local function characters_of(query)
+local characters = {}
+for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+characters[#characters + 1] = character
+end
+return characters
+end
+local function following(words, beginning)
+local characters = {}
+local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+while #characters < 64 do
+local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+if not found[1] then
+break
+end
+local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+characters[#characters + 1] = character
+from = '(' .. beginning .. character .. '\\255'
+end
+return characters
+end
+local function nearby_prefixes(words, characters)
+local prefixes, seen = {}, {}
+local function try(prefix)
+if not seen[prefix] then
+seen[prefix] = true
+prefixes[#prefixes + 1] = prefix
+end
+end
+local size = #characters
+for at = 1, size do
+local beginning = table.concat(characters, '', 1, at - 1)
+local rest = table.concat(characters, '', at + 1)
+try(beginning .. rest)
+if at < size then
+try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+for _, character in ipairs(following(words, beginning)) do
+try(beginning .. character .. rest)
+try(beginning .. character .. characters[at] .. rest)
+end
+end
+end
+return prefixes
+end
+local function match_nearby(keys, query)
+local best = new_best(200)
+local characters = characters_of(query)
+if #characters < LEAST_CHARACTERS then
+return {}, false
+end
+local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+for at = #characters, MOST_CHARACTERS + 1, -1 do
+characters[at] = nil
+end
+local hot = { ids = {}, known = {} }
+for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+end
+offer_tops(best, keys.tops, hot.ids)
+return fields_of_best(best)
+end
+local function fields_of_best(best)
+sort_best(best)
+local fields = {}
+for at, ref in ipairs(best.refs) do
+fields[at] = field_of(ref)
+end
+return fields, best.cut
+end
+local function offer_matches(best, keys, prefix, hot)
+local from, to = from_prefix(prefix), to_prefix(prefix)
+if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+return
+end
+local fork, id = first_fork(keys.forks, prefix)
+if not fork and best.looked < 4000 then
+offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
+elseif fork and not hot.known[id] then
+hot.known[id] = true
+hot.ids[#hot.ids + 1] = id
+end
+end
+local function read_firsts(lists, tops, ids, from)
+local names = {}
+for at = from, math.min(from + 100 - 1, #ids) do
+names[#names + 1] = ids[at]
+names[#names + 1] = ids[at] .. ':A'
+end
+local stored = redis.call('HMGET', tops, unpack(names))
+for at = 1, #stored, 2 do
+local rank, ref = place_at(stored[at + 1], 1)
+lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+end
+end
+local function offer_top(best, tops, list)
+local names = {}
+for at = 19, #list.head do
+names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
+end
+if not offer_places(best, list.first) then
+return
+end
+local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+for _, leaf in ipairs(leaves) do
+if not offer_places(best, leaf) then
+return
+end
+end
+best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+local function offer_tops(best, tops, ids)
+local lists = {}
+for from = 1, #ids, 100 do
+read_firsts(lists, tops, ids, from)
+end
+sort_lists(lists)
+for _, list in ipairs(lists) do
+if not is_before(list.rank, list.ref, best.rank, best.ref) then
+best.cut = true
+return
+end
+offer_top(best, tops, list)
+end
+end
+local function collect(entries, fields, found, limit, others)
+local size, now_ms = #found, nil
+for from = 1, #fields, limit do
+if size >= limit then
+return
+end
+local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+for at = 1, #records do
+local record = records[at]
+local is_gone = others and others[fields[from + at - 1]]
+if string.byte(record) > 0 then
+now_ms = now_ms or math.floor(clock_us() / 1000)
+is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+end
+if size < limit and not is_gone then
+size = size + 1
+found[size] = record
+end
+end
+end
+end
+local function search(keys, prefix, limit)
+local found = new_list()
+local fields, more, front = match_exactly(keys, prefix, limit)
+collect(keys.entries, fields, found, limit)
+if more and #found < limit then
+fields, more = match_exactly(keys, prefix, 200)
+found = new_list()
+collect(keys.entries, fields, found, limit)
+end
+return found, fields, more and #found < limit, front
+end
+local function show(records, exact)
+local shown, size = {}, 0
+local unpack_head, sub = struct.unpack, string.sub
+for at = 1, #records do
+local record = records[at]
+local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
+local text_at = id_at + id_bytes + marked_bytes
+local text = sub(record, text_at, text_at + text_bytes - 1)
+shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
+shown[size + 2] = text
+shown[size + 3] = 4503599627370496 - rank
+shown[size + 4] = sub(record, text_at + text_bytes)
+shown[size + 5] = at > exact and 1 or 0
+size = size + 5
+end
+return shown
+end` }
+const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops.lua', taken: [2, 3, 2, 16, 1, 4, 2, 12, 2, 8, 2, 11, 2, 9, 2, 5, 2, 5, 2, 8, 5, 3, 1, 3, 2, 7, 2, 26, 5, 12, 4, 4, 2, 21, 2, 19, 2, 24], text: `local function open_tops(last)
+return { open = {}, forks = {}, last = last, work = 0 }
+end
+local function read_tops(tops, known, ids)
+local missing, fields = {}, {}
+for _, id in ipairs(ids) do
+if not known.open[id] then
+missing[#missing + 1] = id
+fields[#fields + 1] = id
+fields[#fields + 1] = id .. ':'
+end
+end
+if missing[1] then
+local found = redis.call('HMGET', tops, unpack(fields))
+for at, id in ipairs(missing) do
+known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+end
+end
+end
+local function get_top(tops, known, id)
+read_tops(tops, known, { id })
+return known.open[id]
+end
+local function find_leaves(tops, list, one)
+local found, of_tops, leaves = {}, {}, {}
+for _, top in ipairs(list) do
+local leaf, at = find_leaf(top, one.rank, one.ref)
+if leaf then
+found[#found + 1] = { top = top, leaf = leaf, at = at }
+of_tops[#found], leaves[#found] = top, leaf
+end
+end
+read_leaves(tops, of_tops, leaves)
+return found
+end
+local function make_top(known)
+known.last = known.last + 1
+local id = exact(known.last)
+local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
+top.leaves, top.prefixes = {}, {}
+known.open[id] = top
+return top
+end
+local function copy_top(tops, known, top)
+local leaves = leaves_of(top)
+read_leaves(tops, { top }, leaves)
+local copy = make_top(known)
+copy.rank, copy.ref = top.rank, top.ref
+for at, leaf in ipairs(leaves) do
+put_leaf(copy, at, leaf.places)
+copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
+end
+return copy
+end
+local function fork_behind(keys, known, prefix)
+local fork = known.forks[prefix]
+if fork == nil then
+local found, id = first_fork(keys.forks, prefix)
+fork = found and { prefix = found, id = id } or false
+known.forks[prefix] = fork
+end
+return fork
+end
+local function set_least(known, top, prefix, least)
+prefixes_of(top)[prefix] = least
+top.has_new_head = true
+change_front(known, top)
+end
+local function put_fork(keys, known, top, prefix, least)
+redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+set_least(known, top, prefix, least)
+known.forks = {}
+end
+local function take_fork(keys, known, top, prefix)
+redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+local least = prefixes_of(top)[prefix]
+set_least(known, top, prefix, nil)
+top.is_gone = not next(top.prefixes)
+known.forks = {}
+return least
+end
+local function keep_sorted(forks)
+redis.call('ZADD', forks, '0', string.rep('\\255', 65))
+end
+local function forget_sorted(forks)
+redis.call('ZREM', forks, string.rep('\\255', 65))
+end
+local function give_up_top(keys, known, top)
+for prefix in pairs(prefixes_of(top)) do
+if take_fork(keys, known, top, prefix) == 0 then
+forget_sorted(keys.forks)
+end
+end
+end
+local function collect_writes(top, gone, written)
+for _, letter in ipairs(top.dropped) do
+gone[#gone + 1] = leaf_field(top, letter)
+end
+if top.is_gone then
+gone[#gone + 1] = top.id
+gone[#gone + 1] = leaf_field(top, '')
+for _, leaf in ipairs(leaves_of(top)) do
+gone[#gone + 1] = leaf_field(top, leaf.letter)
+end
+return
+end
+if top.has_new_head then
+local head, rest = pack_top(top)
+written[#written + 1] = top.id
+written[#written + 1] = head
+written[#written + 1] = leaf_field(top, '')
+written[#written + 1] = rest
+end
+for letter, leaf in pairs(top.read) do
+if leaf.is_new then
+written[#written + 1] = leaf_field(top, letter)
+written[#written + 1] = leaf.places
+end
+end
+end
+local function write_tops(tops, known)
+local gone, written = {}, {}
+for _, top in pairs(known.open) do
+collect_writes(top, gone, written)
+end
+for from = 1, #gone, 1000 do
+redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+end
+for from = 1, #written, 1000 do
+redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+end
+end
+local function begins_words(words, prefix)
+local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+return found[1] ~= nil
+end
+local function mend_fork(keys, known, suffix, fork)
+local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+return
+end
+local from, to = from_prefix(prefix), to_prefix(prefix)
+local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+local longer = common_start(first, last)
+if longer == prefix then
+return
+end
+local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+if behind then
+set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+else
+put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+end
+take_fork(keys, known, top, prefix)
+end
+local function leave_top(keys, known, found, one)
+local top = found.top
+if not take_place(keys, known, top, found.leaf, found.at, one) then
+return false
+end
+local is_whole = top.rank == math.huge
+local least = is_whole and 16 or 100 - 1
+local count = top.leaves and #top.leaves or #top.letters
+if count * 8 > least then
+return false
+end
+local leaves = leaves_of(top)
+read_leaves(keys.tops, { top }, leaves)
+local is_short = count_places(leaves) <= least
+if is_short and is_whole then
+give_up_top(keys, known, top)
+end
+return is_short and not is_whole
 end
 local function leave_hot(keys, known, suffixes, one)
 local passed_of, last = { ids = {} }, {}
@@ -711,148 +1382,35 @@ mend_fork(keys, known, suffix, last[at])
 end
 end
 refill_all(keys, known, short)
+end` }
+const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words.lua', taken: [4, 14, 2, 7, 2, 8, 2, 9, 2, 7, 2, 31, 2, 3, 2, 6, 2, 7, 3, 11, 2, 14], text: `local function suffixes_of(marked)
+local suffixes, seen = {}, {}
+local from = 1
+while from do
+local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
+if not seen[suffix] then
+seen[suffix] = true
+suffixes[#suffixes + 1] = suffix
 end
-local function leave_words(keys, known, entry, ref)
-local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-known.work = known.work + work_of(suffixes, '')
-redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-leave_hot(keys, known, suffixes, one)
+local mark = string.find(marked, '\\1', from, true)
+from = mark and mark + 1
 end
-local function make_top(known)
-known.last = known.last + 1
-local id = exact(known.last)
-local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
-top.leaves, top.prefixes = {}, {}
-known.open[id] = top
-return top
+return suffixes
 end
-local function copy_top(tops, known, top)
-local leaves = leaves_of(top)
-read_leaves(tops, { top }, leaves)
-local copy = make_top(known)
-copy.rank, copy.ref = top.rank, top.ref
-for at, leaf in ipairs(leaves) do
-put_leaf(copy, at, leaf.places)
-copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
+local function members_of(suffixes, place)
+local members = {}
+for at, suffix in ipairs(suffixes) do
+members[at] = suffix .. '\\0' .. place
 end
-return copy
+return members
 end
-local function put_place(known, top, leaf, at, one)
-local before, is_there = find_place(leaf, one)
-if is_there then
-return
+local function note_index(meta, index, before, last_top)
+if index.last ~= before then
+redis.call('HSET', meta, 'last', exact(index.last))
 end
-local cut = before * 16
-set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
-if at == 1 and before < 10 then
-change_front(known, top)
+if last_top ~= index.last_top then
+redis.call('HSET', meta, 'tops', exact(last_top))
 end
-if #leaf.places <= 18 * 16 then
-return
-end
-split_leaf(top, at, leaf.places)
-local count = #top.leaves
-if count > 16 then
-top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
-drop_leaf(top, count)
-end
-end
-local function top_with(keys, known, born, top, one)
-local with = born[top.id]
-if not with then
-with = copy_top(keys.tops, known, top)
-local leaf, at = find_leaf(with, one.rank, one.ref)
-if leaf then
-put_place(known, with, leaf, at, one)
-end
-born[top.id], born[with.id] = with, with
-end
-return with
-end
-local function make_fork(keys, known, born, suffix, other, one)
-local top = get_top(keys.tops, known, other.id)
-local with = top_with(keys, known, born, top, one)
-local prefix = common_start(other.prefix, suffix)
-put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
-set_least(known, top, other.prefix, #prefix + 1)
-end
-local function pack_places(members)
-local best = new_best(#members)
-offer_members(best, members)
-sort_best(best)
-local places = {}
-for at, ref in ipairs(best.refs) do
-places[at] = pack_place(best.ranks[ref], ref)
-end
-return table.concat(places), #places
-end
-local function keep_sorted(forks)
-redis.call('ZADD', forks, '0', string.rep('\\255', 65))
-end
-local function make_hot(keys, known, born, suffix, length)
-while length <= #suffix do
-local prefix = string.sub(suffix, 1, length)
-local from, to = from_prefix(prefix), to_prefix(prefix)
-if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
-return
-end
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
-local places, size = pack_places(members)
-if size <= 24 then
-return
-end
-local top = born[places]
-if not top then
-top = make_top(known)
-append_leaves(top, places)
-born[places], born[top.id] = top, top
-end
-local fork = common_start(members[1], members[#members])
-if length == 0 then
-keep_sorted(keys.forks)
-end
-put_fork(keys, known, top, fork, length)
-length = #fork + 1
-end
-end
-local function is_all_of(top, prefixes)
-for prefix in pairs(prefixes_of(top)) do
-if not prefixes[prefix] then
-return false
-end
-end
-return true
-end
-local function enter_tops(keys, known, born, passed_of, one)
-local entered = {}
-read_tops(keys.tops, known, passed_of.ids)
-for _, id in ipairs(passed_of.ids) do
-local top, prefixes = known.open[id], passed_of[id]
-if born[id] ~= top and is_all_of(top, prefixes) then
-entered[#entered + 1] = top
-elseif born[id] ~= top then
-local with = top_with(keys, known, born, top, one)
-for prefix in pairs(prefixes) do
-put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
-end
-end
-end
-for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
-put_place(known, found.top, found.leaf, found.at, one)
-end
-end
-local function enter_hot(keys, known, suffixes, one)
-local born, passed_of = {}, { ids = {} }
-for _, suffix in ipairs(suffixes) do
-local passed, length, other = walk_forks(keys, known, suffix)
-note_passed(passed_of, passed)
-if other then
-make_fork(keys, known, born, suffix, other, one)
-else
-make_hot(keys, known, born, suffix, length)
-end
-end
-enter_tops(keys, known, born, passed_of, one)
 end
 local function enter_words(keys, known, suffixes, one)
 local added = {}
@@ -863,30 +1421,12 @@ end
 redis.call('ZADD', keys.words, unpack(added))
 enter_hot(keys, known, suffixes, one)
 end
-local function note_changed(keys, known, suffixes, one)
-local passed_of, tops = { ids = {} }, {}
-for _, suffix in ipairs(suffixes) do
-note_passed(passed_of, (walk_forks(keys, known, suffix)))
-end
-read_tops(keys.tops, known, passed_of.ids)
-for at, id in ipairs(passed_of.ids) do
-tops[at] = known.open[id]
-end
-for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
-if found.at == 1 and find_place(found.leaf, one) < 10 then
-change_front(known, found.top)
-end
-end
-end
 local function note_expiry(keys, field, before, entry)
 if entry.expires_at_ms > 0 then
 redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
 elseif before and before.expires_at_ms > 0 then
 redis.call('ZREM', keys.expiry, field)
 end
-end
-local function has_expired(expires_at_ms, now_ms)
-return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 local function enter_entry(keys, known, index, entry, now_ms)
 local field = redis.call('HGET', keys.ids, entry.id)
@@ -919,37 +1459,15 @@ end
 note_expiry(keys, field, before, entry)
 return before and not has_expired(before.expires_at_ms, now_ms)
 end
-for at = added_at, #added, 6 do
-local expire_ms = tonumber(added[at + 4])
-local entry = {
-id = added[at],
-text = added[at + 1],
-marked = added[at + 2],
-rank = rank_of(added[at + 3]),
-expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
-payload = added[at + 5],
-}
-if enter_entry(keys, known, index, entry, now_ms) then
-replaced = replaced + 1
-else
-new = new + 1
+local function to_one(rank, ref)
+return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
-taken = taken + 1
-if known.work > most_work then
-break
+local function leave_words(keys, known, entry, ref)
+local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+known.work = known.work + work_of(suffixes, '')
+redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+leave_hot(keys, known, suffixes, one)
 end
-end
-local function note_index(meta, index, before, last_top)
-if index.last ~= before then
-redis.call('HSET', meta, 'last', exact(index.last))
-end
-if last_top ~= index.last_top then
-redis.call('HSET', meta, 'tops', exact(last_top))
-end
-end
-note_index(meta, index, before, known.last)
-local function reap(keys, known, now_ms, most)
-local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
 local function remove_entry(keys, known, field, record)
 local entry = parse_record(record)
 redis.call('HDEL', keys.entries, field)
@@ -957,6 +1475,8 @@ redis.call('HDEL', keys.ids, entry.id)
 redis.call('ZREM', keys.expiry, field)
 leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
+local function reap(keys, known, now_ms, most)
+local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
 for _, field in ipairs(due) do
 local record = redis.call('HGET', keys.entries, field)
 remove_entry(keys, known, field, record)
@@ -966,315 +1486,44 @@ end
 end
 return #due == most
 end
-reap(keys, known, now_ms, 20 + taken)
-local function renew_fronts(keys, known, codec)
-local written, bytes = {}, 0
-local function front_head(top, codec)
-local parts, size = { '2', string.char(#codec), codec, '' }, 0
-for prefix, least in pairs(prefixes_of(top)) do
-size = size + 1
-parts[size + 4] = string.char(least, #prefix) .. prefix
+local function unhide(keys, known, fields, now_ms)
+local found = false
+for _, field in ipairs(fields) do
+local record = redis.call('HGET', keys.entries, field)
+if has_expired(struct.unpack('>d', record), now_ms) then
+remove_entry(keys, known, field, record)
+found = true
 end
-if size > 255 then
-return nil
-end
-parts[4] = string.char(size)
-return table.concat(parts)
-end
-local function first_fields(tops, top)
-local first = leaf_of(top, 'A')
-read_leaves(tops, { top }, { first })
-local fields = {}
-for at = 1, 10 do
-fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-end
-return fields
-end
-local function start_of(first, start, text)
-if start ~= '' and string.sub(text, 1, #start) == start then
-return start
-end
-return common_start(first, text)
-end
-local function tell_records(parts, records)
-local first, start = '', ''
-for at = 1, #records do
-local record = records[at]
-local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-local text_at = id_at + id_bytes + marked_bytes
-local payload_at = text_at + text_bytes
-local text = string.sub(record, text_at, payload_at - 1)
-start = start_of(first, start, text)
-first = at == 1 and text or first
-local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-parts[#parts + 1] = string.sub(record, text_at + #start)
+if known.work > 6000 then
+break
 end
 end
-local function make_front(keys, codec, top)
-local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-if not head then
-return nil
-end
-local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-for _, record in ipairs(records) do
-bytes = bytes + #record
-if string.byte(record) > 0 or bytes > 4096 then
-return nil
-end
-end
-local parts = { head }
-tell_records(parts, records)
-return table.concat(parts)
-end
-local function renew_front(keys, codec, top)
-local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-local has_front = front and front ~= '' and 1 or 0
-if top.has_front ~= has_front then
-top.has_front, top.has_new_head = has_front, true
-end
-return front
-end
-for id, top in pairs(known.open) do
-local front = top.has_new_front and renew_front(keys, codec, top)
-if front == '' then
-redis.call('HDEL', keys.fronts, id)
-elseif front then
-written[#written + 1] = id
-written[#written + 1] = front
-bytes = bytes + #front
-end
-if bytes > 16384 then
-redis.call('HSET', keys.fronts, unpack(written))
-written, bytes = {}, 0
-end
-end
-if written[1] then
-redis.call('HSET', keys.fronts, unpack(written))
-end
-end
-renew_fronts(keys, known, index.codec)
-local function write_tops(tops, known)
-local gone, written = {}, {}
-local function pack_top(top)
-local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-for at, leaf in ipairs(leaves_of(top)) do
-head[at + 1] = leaf.letter
-rest[at] = pack_place(leaf.rank, leaf.ref)
-end
-for prefix, least in pairs(prefixes_of(top)) do
-rest[#rest + 1] = string.char(least, #prefix) .. prefix
-end
-return table.concat(head), table.concat(rest)
-end
-local function collect_writes(top, gone, written)
-for _, letter in ipairs(top.dropped) do
-gone[#gone + 1] = leaf_field(top, letter)
-end
-if top.is_gone then
-gone[#gone + 1] = top.id
-gone[#gone + 1] = leaf_field(top, '')
-for _, leaf in ipairs(leaves_of(top)) do
-gone[#gone + 1] = leaf_field(top, leaf.letter)
-end
-return
-end
-if top.has_new_head then
-local head, rest = pack_top(top)
-written[#written + 1] = top.id
-written[#written + 1] = head
-written[#written + 1] = leaf_field(top, '')
-written[#written + 1] = rest
-end
-for letter, leaf in pairs(top.read) do
-if leaf.is_new then
-written[#written + 1] = leaf_field(top, letter)
-written[#written + 1] = leaf.places
-end
-end
-end
-for _, top in pairs(known.open) do
-collect_writes(top, gone, written)
-end
-for from = 1, #gone, 1000 do
-redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
-end
-for from = 1, #written, 1000 do
-redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
-end
-end
-write_tops(tops, known)
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
-return { 'added', new, replaced, taken }`,
-  },
+return found
+end` }
+
+export interface AddArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** marked: the folded text, with \1 before each word start but the first; expire_ms 0: never */
+  readonly added: readonly { readonly id: string; readonly text: string; readonly marked: string; readonly score: number; readonly expireMs: number; readonly payload: string | Uint8Array }[]
+}
+
+export type AddAnswer =
+  | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
+
+
+/**
+ * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
+ *
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
+ */
+export const add: Operation<AddArguments, AddAnswer> = {
+  script: linked('autocomplete/add', '1560636e0e3eee5444b5a7b9624fa576e35f1863', { reads: false, bytes: false }, [addLua, 0, 7, indexModule, 0, 11, addLua, 7, 7, sharedCalls, 3, 10, addLua, 14, 8, sharedClock, 0, 4, addLua, 22, 1, addLua, 32, 1, indexModule, 33, 12, addLua, 23, 9, addLua, 33, 1, topsModule, 0, 3, addLua, 34, 2, sharedNumbers, 0, 7, addLua, 36, 2, placesModule, 0, 3, indexModule, 16, 14, placesModule, 9, 3, indexModule, 11, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 30, 3, wordsModule, 45, 31, addLua, 38, 20, wordsModule, 21, 8, addLua, 58, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 59, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 60, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 61, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 62, 2]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
-  lines: [
-    [1, 'lua/autocomplete/add.lua', 14],
-    [2, 'lua/autocomplete/add.lua', 18],
-    [4, 'lua/autocomplete/add.lua', 22],
-    [8, 'lua/shared/autocomplete/index.lua', 5],
-    [19, 'lua/autocomplete/add.lua', 27],
-    [26, 'lua/shared/calls.lua', 15],
-    [36, 'lua/autocomplete/add.lua', 34],
-    [44, 'lua/shared/clock.lua', 3],
-    [48, 'lua/autocomplete/add.lua', 42],
-    [49, 'lua/autocomplete/add.lua', 53],
-    [50, 'lua/shared/autocomplete/index.lua', 50],
-    [62, 'lua/autocomplete/add.lua', 43],
-    [71, 'lua/autocomplete/add.lua', 54],
-    [72, 'lua/shared/autocomplete/tops.lua', 3],
-    [75, 'lua/autocomplete/add.lua', 55],
-    [77, 'lua/shared/numbers.lua', 4],
-    [84, 'lua/autocomplete/add.lua', 58],
-    [86, 'lua/shared/autocomplete/places.lua', 8],
-    [89, 'lua/shared/autocomplete/index.lua', 28],
-    [103, 'lua/shared/autocomplete/places.lua', 22],
-    [106, 'lua/shared/autocomplete/index.lua', 22],
-    [111, 'lua/shared/autocomplete/words.lua', 5],
-    [125, 'lua/shared/autocomplete/places.lua', 12],
-    [128, 'lua/shared/autocomplete/words.lua', 93],
-    [131, 'lua/shared/autocomplete/index.lua', 74],
-    [138, 'lua/shared/autocomplete/words.lua', 21],
-    [145, 'lua/shared/autocomplete/places.lua', 44],
-    [153, 'lua/shared/autocomplete/tops.lua', 68],
-    [162, 'lua/shared/autocomplete/hot.lua', 13],
-    [177, 'lua/shared/autocomplete/hot.lua', 103],
-    [188, 'lua/shared/autocomplete/leaves.lua', 24],
-    [194, 'lua/shared/autocomplete/tops.lua', 8],
-    [210, 'lua/shared/autocomplete/search.lua', 17],
-    [213, 'lua/shared/autocomplete/places.lua', 17],
-    [216, 'lua/shared/autocomplete/leaves.lua', 36],
-    [224, 'lua/shared/autocomplete/leaves.lua', 168],
-    [244, 'lua/shared/autocomplete/leaves.lua', 31],
-    [247, 'lua/shared/autocomplete/leaves.lua', 84],
-    [262, 'lua/shared/autocomplete/tops.lua', 31],
-    [274, 'lua/shared/autocomplete/leaves.lua', 153],
-    [287, 'lua/shared/autocomplete/leaves.lua', 190],
-    [292, 'lua/shared/autocomplete/leaves.lua', 109],
-    [295, 'lua/shared/autocomplete/leaves.lua', 197],
-    [301, 'lua/shared/autocomplete/leaves.lua', 45],
-    [312, 'lua/shared/autocomplete/leaves.lua', 132],
-    [318, 'lua/shared/autocomplete/leaves.lua', 114],
-    [335, 'lua/shared/autocomplete/leaves.lua', 205],
-    [340, 'lua/shared/autocomplete/leaves.lua', 233],
-    [355, 'lua/shared/autocomplete/leaves.lua', 250],
-    [370, 'lua/shared/autocomplete/leaves.lua', 101],
-    [377, 'lua/shared/autocomplete/leaves.lua', 57],
-    [389, 'lua/shared/autocomplete/tops.lua', 79],
-    [394, 'lua/shared/autocomplete/tops.lua', 93],
-    [402, 'lua/shared/autocomplete/tops.lua', 110],
-    [405, 'lua/shared/autocomplete/tops.lua', 115],
-    [412, 'lua/shared/autocomplete/tops.lua', 200],
-    [431, 'lua/shared/autocomplete/tops.lua', 25],
-    [435, 'lua/shared/autocomplete/places.lua', 32],
-    [438, 'lua/shared/autocomplete/places.lua', 36],
-    [441, 'lua/shared/autocomplete/tops.lua', 171],
-    [445, 'lua/shared/autocomplete/hot.lua', 30],
-    [453, 'lua/shared/autocomplete/tops.lua', 86],
-    [458, 'lua/shared/autocomplete/tops.lua', 177],
-    [479, 'lua/shared/autocomplete/hot.lua', 238],
-    [488, 'lua/shared/autocomplete/search.lua', 4],
-    [500, 'lua/shared/autocomplete/search.lua', 21],
-    [516, 'lua/shared/autocomplete/search.lua', 39],
-    [533, 'lua/shared/autocomplete/search.lua', 58],
-    [538, 'lua/shared/autocomplete/hot.lua', 165],
-    [540, 'lua/shared/autocomplete/hot.lua', 168],
-    [550, 'lua/shared/autocomplete/search.lua', 76],
-    [555, 'lua/shared/autocomplete/search.lua', 65],
-    [563, 'lua/shared/autocomplete/hot.lua', 180],
-    [588, 'lua/shared/autocomplete/hot.lua', 207],
-    [618, 'lua/shared/autocomplete/leaves.lua', 140],
-    [629, 'lua/shared/autocomplete/hot.lua', 249],
-    [644, 'lua/shared/autocomplete/hot.lua', 266],
-    [657, 'lua/shared/autocomplete/tops.lua', 221],
-    [681, 'lua/shared/autocomplete/words.lua', 98],
-    [687, 'lua/shared/autocomplete/tops.lua', 45],
-    [695, 'lua/shared/autocomplete/tops.lua', 55],
-    [706, 'lua/shared/autocomplete/leaves.lua', 211],
-    [726, 'lua/shared/autocomplete/hot.lua', 52],
-    [738, 'lua/shared/autocomplete/hot.lua', 66],
-    [745, 'lua/shared/autocomplete/hot.lua', 40],
-    [755, 'lua/shared/autocomplete/tops.lua', 106],
-    [758, 'lua/shared/autocomplete/hot.lua', 75],
-    [784, 'lua/shared/autocomplete/hot.lua', 115],
-    [792, 'lua/shared/autocomplete/hot.lua', 125],
-    [810, 'lua/shared/autocomplete/hot.lua', 145],
-    [823, 'lua/shared/autocomplete/words.lua', 40],
-    [832, 'lua/shared/autocomplete/fronts.lua', 115],
-    [847, 'lua/shared/autocomplete/words.lua', 51],
-    [854, 'lua/shared/autocomplete/index.lua', 43],
-    [857, 'lua/shared/autocomplete/words.lua', 60],
-    [888, 'lua/autocomplete/add.lua', 60],
-    [908, 'lua/shared/autocomplete/words.lua', 30],
-    [916, 'lua/autocomplete/add.lua', 80],
-    [917, 'lua/shared/autocomplete/words.lua', 116],
-    [919, 'lua/shared/autocomplete/words.lua', 106],
-    [926, 'lua/shared/autocomplete/words.lua', 118],
-    [935, 'lua/autocomplete/add.lua', 81],
-    [936, 'lua/shared/autocomplete/fronts.lua', 93],
-    [938, 'lua/shared/autocomplete/fronts.lua', 38],
-    [950, 'lua/shared/autocomplete/fronts.lua', 52],
-    [959, 'lua/shared/autocomplete/fronts.lua', 13],
-    [965, 'lua/shared/autocomplete/fronts.lua', 21],
-    [981, 'lua/shared/autocomplete/fronts.lua', 63],
-    [997, 'lua/shared/autocomplete/fronts.lua', 81],
-    [1005, 'lua/shared/autocomplete/fronts.lua', 95],
-    [1023, 'lua/autocomplete/add.lua', 82],
-    [1024, 'lua/shared/autocomplete/tops.lua', 155],
-    [1026, 'lua/shared/autocomplete/leaves.lua', 71],
-    [1037, 'lua/shared/autocomplete/tops.lua', 124],
-    [1063, 'lua/shared/autocomplete/tops.lua', 157],
-    [1073, 'lua/autocomplete/add.lua', 83],
-    [1074, 'lua/shared/calls.lua', 41],
-    [1076, 'lua/shared/calls.lua', 8],
-    [1079, 'lua/shared/calls.lua', 43],
-    [1080, 'lua/shared/calls.lua', 28],
-    [1086, 'lua/shared/expiry.lua', 6],
-    [1089, 'lua/shared/expiry.lua', 10],
-    [1101, 'lua/shared/expiry.lua', 23],
-    [1104, 'lua/shared/calls.lua', 35],
-    [1109, 'lua/shared/calls.lua', 44],
-    [1112, 'lua/autocomplete/add.lua', 84],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
     encoded[0] = args.codec
@@ -1319,29 +1568,8 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'autocomplete/clear',
-    sha1: '1fbfb8654f66a3eb9b15408f05a5d6fe9991f71b',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local entries = KEYS[2]
-local ids = KEYS[3]
-local words = KEYS[4]
-local tops = KEYS[5]
-local expiry = KEYS[6]
-local fronts = KEYS[7]
-local forks = KEYS[8]
-return {
-'cleared',
-redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
-}`,
-  },
+  script: linked('autocomplete/clear', '1fbfb8654f66a3eb9b15408f05a5d6fe9991f71b', { reads: false, bytes: false }, [clearLua, 0, 12]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
-  lines: [
-    [1, 'lua/autocomplete/clear.lua', 7],
-    [9, 'lua/autocomplete/clear.lua', 16],
-  ],
   encode() {
     return []
   },
@@ -1388,423 +1616,8 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: {
-    name: 'autocomplete/find',
-    sha1: '6f5b9ab1a893bdbd1782bb471ca9cc3726d6664c',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local entries = KEYS[2]
-local codec = ARGV[1]
-local query = ARGV[2]
-local limit = tonumber(ARGV[3] or 10)
-local fuzzy = ARGV[4] == '1'
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
-if layout and layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-return redis.error_reply('CODEC ' .. stored_codec)
-end
-local prefix = string.sub(query, 1, 64)
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local function collect(entries, fields, found, limit, others)
-local size, now_ms = #found, nil
-for from = 1, #fields, limit do
-if size >= limit then
-return
-end
-local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-for at = 1, #records do
-local record = records[at]
-local is_gone = others and others[fields[from + at - 1]]
-if string.byte(record) > 0 then
-now_ms = now_ms or math.floor(clock_us() / 1000)
-is_gone = is_gone or struct.unpack('>d', record) <= now_ms
-end
-if size < limit and not is_gone then
-size = size + 1
-found[size] = record
-end
-end
-end
-end
-local function search(keys, prefix, limit)
-local function new_list()
-return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
-end
-local found = new_list()
-local function first_of_members(members, most)
-local unpack_place, insert = struct.unpack, table.insert
-local ranks, refs, size, more = new_list(), new_list(), 0, false
-local last_rank, last_ref = math.huge, math.huge
-for at = 1, #members do
-local member = members[at]
-local rank, ref = unpack_place('>dd', member, #member - 15)
-if rank > last_rank or (rank == last_rank and ref > last_ref) then
-more = true
-else
-local before = size
-while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-before = before - 1
-end
-if before == 0 or refs[before] ~= ref then
-insert(ranks, before + 1, rank)
-insert(refs, before + 1, ref)
-size = size + 1
-end
-if size > most then
-ranks[size], refs[size] = nil, nil
-size, more = most, true
-end
-if size == most then
-last_rank, last_ref = ranks[size], refs[size]
-end
-end
-end
-return refs, more
-end
-local function match_exactly(keys, prefix, most)
-local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
-if fork then
-local function id_of_fork(fork)
-return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
-end
-local id = id_of_fork(fork)
-local function match_top(tops, id, most)
-local fields, size, sub = new_list(), 0, string.sub
-local field = id .. ':'
-local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-local leaves = { first }
-while true do
-for at = 1, #leaves do
-local places = leaves[at]
-for byte = 9, #places, 16 do
-if size == most then
-return fields, true, has_front
-end
-size = size + 1
-fields[size] = sub(places, byte, byte + 7)
-end
-end
-if read == last then
-return fields, struct.unpack('>d', head) < math.huge, has_front
-elseif size == most then
-return fields, true, has_front
-end
-local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-for at = read + 1, to do
-names[at - read] = field .. sub(head, at, at)
-end
-read, leaves = to, redis.call('HMGET', tops, unpack(names))
-end
-end
-local fields, more, has_front = match_top(keys.tops, id, most)
-return fields, more, has_front and id or ''
-end
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
-local fields, more = first_of_members(members, most)
-for at = 1, #fields do
-fields[at] = struct.pack('>d', fields[at])
-end
-return fields, more, ''
-end
-local fields, more, front = match_exactly(keys, prefix, limit)
-collect(keys.entries, fields, found, limit)
-if more and #found < limit then
-fields, more = match_exactly(keys, prefix, 200)
-found = new_list()
-collect(keys.entries, fields, found, limit)
-end
-return found, fields, more and #found < limit, front
-end
-local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
-local found, fields, is_short, front = search(keys, prefix, limit)
-local exact = #found
-if fuzzy and not is_short and exact < limit then
-local others = {}
-for _, field in ipairs(fields) do
-others[field] = true
-end
-local function match_nearby(keys, query)
-local function new_best(most)
-return {
-most = most,
-ranks = {},
-refs = {},
-size = 0,
-rank = math.huge,
-ref = math.huge,
-cut = false,
-looked = 0,
-}
-end
-local best = new_best(200)
-local function characters_of(query)
-local characters = {}
-for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-characters[#characters + 1] = character
-end
-return characters
-end
-local characters = characters_of(query)
-if #characters < LEAST_CHARACTERS then
-return {}, false
-end
-local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-for at = #characters, MOST_CHARACTERS + 1, -1 do
-characters[at] = nil
-end
-local hot = { ids = {}, known = {} }
-local function to_prefix(prefix)
-return '(' .. prefix .. '\\255'
-end
-local function nearby_prefixes(words, characters)
-local prefixes, seen = {}, {}
-local function try(prefix)
-if not seen[prefix] then
-seen[prefix] = true
-prefixes[#prefixes + 1] = prefix
-end
-end
-local size = #characters
-local function following(words, beginning)
-local characters = {}
-local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-while #characters < 64 do
-local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-if not found[1] then
-break
-end
-local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-characters[#characters + 1] = character
-from = '(' .. beginning .. character .. '\\255'
-end
-return characters
-end
-for at = 1, size do
-local beginning = table.concat(characters, '', 1, at - 1)
-local rest = table.concat(characters, '', at + 1)
-try(beginning .. rest)
-if at < size then
-try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-for _, character in ipairs(following(words, beginning)) do
-try(beginning .. character .. rest)
-try(beginning .. character .. characters[at] .. rest)
-end
-end
-end
-return prefixes
-end
-local function from_prefix(prefix)
-return '[' .. prefix
-end
-local function first_fork(forks, prefix)
-local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-if not found[1] then
-return nil
-end
-local cut = string.find(found[1], '\\0', 1, true)
-return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function is_before(rank, ref, other_rank, other_ref)
-return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-local function sort_best(best)
-local ranks, refs = best.ranks, best.refs
-table.sort(refs, function(one, other)
-return is_before(ranks[one], one, ranks[other], other)
-end)
-for at = best.size, best.most + 1, -1 do
-ranks[refs[at]] = nil
-refs[at] = nil
-best.cut = true
-end
-best.size = #refs
-if best.size == best.most then
-best.ref = refs[best.size]
-best.rank = ranks[best.ref]
-end
-end
-local function offer(best, rank, ref)
-best.looked = best.looked + 1
-if best.ranks[ref] then
-return true
-end
-if not is_before(rank, ref, best.rank, best.ref) then
-best.cut = true
-return false
-end
-best.size = best.size + 1
-best.ranks[ref] = rank
-best.refs[best.size] = ref
-if best.size >= 2 * best.most then
-sort_best(best)
-end
-return true
-end
-local function place_at(packed, byte)
-return struct.unpack('>dd', packed, byte)
-end
-local function offer_members(best, members)
-for _, member in ipairs(members) do
-offer(best, place_at(member, #member - 16 + 1))
-end
-end
-local function offer_matches(best, keys, prefix, hot)
-local from, to = from_prefix(prefix), to_prefix(prefix)
-if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
-return
-end
-local fork, id = first_fork(keys.forks, prefix)
-if not fork and best.looked < 4000 then
-offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-elseif fork and not hot.known[id] then
-hot.known[id] = true
-hot.ids[#hot.ids + 1] = id
-end
-end
-for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-end
-local function offer_tops(best, tops, ids)
-local lists = {}
-local function read_firsts(lists, tops, ids, from)
-local names = {}
-for at = from, math.min(from + 100 - 1, #ids) do
-names[#names + 1] = ids[at]
-names[#names + 1] = ids[at] .. ':A'
-end
-local stored = redis.call('HMGET', tops, unpack(names))
-for at = 1, #stored, 2 do
-local rank, ref = place_at(stored[at + 1], 1)
-lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
-end
-end
-for from = 1, #ids, 100 do
-read_firsts(lists, tops, ids, from)
-end
-local function sort_lists(lists)
-table.sort(lists, function(one, other)
-return is_before(one.rank, one.ref, other.rank, other.ref)
-end)
-end
-sort_lists(lists)
-local function offer_places(best, places)
-for byte = 1, #places, 16 do
-if not offer(best, place_at(places, byte)) then
-return false
-end
-end
-return true
-end
-local function offer_top(best, tops, list)
-local names = {}
-for at = 19, #list.head do
-names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
-end
-if not offer_places(best, list.first) then
-return
-end
-local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf) then
-return
-end
-end
-best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
-end
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
-return
-end
-offer_top(best, tops, list)
-end
-end
-offer_tops(best, keys.tops, hot.ids)
-local function fields_of_best(best)
-sort_best(best)
-local fields = {}
-local function field_of(ref)
-return struct.pack('>d', ref)
-end
-for at, ref in ipairs(best.refs) do
-fields[at] = field_of(ref)
-end
-return fields, best.cut
-end
-return fields_of_best(best)
-end
-local nearby, more = match_nearby(keys, prefix)
-collect(entries, nearby, found, limit, others)
-is_short = more and #found < limit
-end
-return { 'found', is_short and 1 or 0, exact, front, found }`,
-  },
+  script: linked('autocomplete/find', '6f5b9ab1a893bdbd1782bb471ca9cc3726d6664c', { reads: true, bytes: true }, [findLua, 0, 6, searchModule, 146, 1, findLua, 6, 7, findLua, 14, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 13, 1, findLua, 15, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 22, 5]),
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
-  lines: [
-    [1, 'lua/autocomplete/find.lua', 10],
-    [3, 'lua/autocomplete/find.lua', 15],
-    [7, 'lua/shared/autocomplete/search.lua', 185],
-    [8, 'lua/autocomplete/find.lua', 20],
-    [15, 'lua/autocomplete/find.lua', 28],
-    [16, 'lua/shared/clock.lua', 3],
-    [20, 'lua/shared/autocomplete/search.lua', 337],
-    [30, 'lua/shared/autocomplete/search.lua', 348],
-    [41, 'lua/shared/autocomplete/search.lua', 362],
-    [42, 'lua/shared/autocomplete/search.lua', 86],
-    [45, 'lua/shared/autocomplete/search.lua', 363],
-    [46, 'lua/shared/autocomplete/search.lua', 92],
-    [76, 'lua/shared/autocomplete/search.lua', 124],
-    [80, 'lua/shared/autocomplete/search.lua', 142],
-    [83, 'lua/shared/autocomplete/search.lua', 128],
-    [84, 'lua/shared/autocomplete/search.lua', 148],
-    [106, 'lua/shared/autocomplete/search.lua', 171],
-    [113, 'lua/shared/autocomplete/search.lua', 129],
-    [116, 'lua/shared/autocomplete/search.lua', 133],
-    [123, 'lua/shared/autocomplete/search.lua', 364],
-    [132, 'lua/autocomplete/find.lua', 27],
-    [133, 'lua/autocomplete/find.lua', 29],
-    [140, 'lua/shared/autocomplete/search.lua', 238],
-    [141, 'lua/shared/autocomplete/search.lua', 4],
-    [153, 'lua/shared/autocomplete/search.lua', 239],
-    [154, 'lua/shared/autocomplete/search.lua', 189],
-    [161, 'lua/shared/autocomplete/search.lua', 240],
-    [170, 'lua/shared/autocomplete/places.lua', 36],
-    [173, 'lua/shared/autocomplete/search.lua', 213],
-    [182, 'lua/shared/autocomplete/search.lua', 198],
-    [196, 'lua/shared/autocomplete/search.lua', 222],
-    [210, 'lua/shared/autocomplete/places.lua', 32],
-    [213, 'lua/shared/autocomplete/places.lua', 44],
-    [221, 'lua/shared/autocomplete/search.lua', 17],
-    [224, 'lua/shared/autocomplete/search.lua', 21],
-    [240, 'lua/shared/autocomplete/search.lua', 39],
-    [257, 'lua/shared/autocomplete/places.lua', 17],
-    [260, 'lua/shared/autocomplete/search.lua', 58],
-    [265, 'lua/shared/autocomplete/search.lua', 272],
-    [278, 'lua/shared/autocomplete/search.lua', 249],
-    [281, 'lua/shared/autocomplete/search.lua', 319],
-    [283, 'lua/shared/autocomplete/search.lua', 287],
-    [295, 'lua/shared/autocomplete/search.lua', 321],
-    [298, 'lua/shared/autocomplete/search.lua', 76],
-    [303, 'lua/shared/autocomplete/search.lua', 324],
-    [304, 'lua/shared/autocomplete/search.lua', 65],
-    [312, 'lua/shared/autocomplete/search.lua', 301],
-    [328, 'lua/shared/autocomplete/search.lua', 325],
-    [336, 'lua/shared/autocomplete/search.lua', 252],
-    [337, 'lua/shared/autocomplete/search.lua', 256],
-    [340, 'lua/shared/autocomplete/places.lua', 22],
-    [343, 'lua/shared/autocomplete/search.lua', 259],
-    [348, 'lua/shared/autocomplete/search.lua', 253],
-    [350, 'lua/autocomplete/find.lua', 36],
-  ],
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -1842,63 +1655,8 @@ export type InspectAnswer =
  * Cost: O(log entries).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'autocomplete/inspect',
-    sha1: 'd73dc490c28df19144646e071409286cae491cba',
-    reads: true,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local entries = KEYS[2]
-local words = KEYS[3]
-local forks = KEYS[4]
-local expiry = KEYS[5]
-local function open_index(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-return {
-is_new = not stored[1],
-layout = stored[1] or '2',
-codec = stored[2] or codec,
-last = tonumber(stored[3] or 0),
-last_top = tonumber(stored[4] or 0),
-record = stored[5],
-}
-end
-local index = open_index(meta, '', '')
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-return {
-'inspection',
-index.codec,
-redis.call('HLEN', entries),
-redis.call('ZCARD', words),
-redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
-redis.call('ZCARD', expiry),
-redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
-}`,
-  },
+  script: linked('autocomplete/inspect', 'd73dc490c28df19144646e071409286cae491cba', { reads: true, bytes: false }, [inspectLua, 0, 5, indexModule, 0, 11, inspectLua, 5, 4, sharedClock, 0, 4, inspectLua, 9, 1, sharedNumbers, 0, 7, inspectLua, 10, 9]),
   parts: ['meta', 'entries', 'words', 'forks', 'expiry'],
-  lines: [
-    [1, 'lua/autocomplete/inspect.lua', 8],
-    [6, 'lua/shared/autocomplete/index.lua', 5],
-    [17, 'lua/autocomplete/inspect.lua', 14],
-    [21, 'lua/shared/clock.lua', 3],
-    [25, 'lua/autocomplete/inspect.lua', 18],
-    [26, 'lua/shared/numbers.lua', 4],
-    [33, 'lua/autocomplete/inspect.lua', 19],
-  ],
   encode() {
     return []
   },
@@ -1938,1175 +1696,8 @@ export type ReapAnswer =
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: {
-    name: 'autocomplete/reap',
-    sha1: 'fce5da50341a8f2b2ed10b148b40bd65bc4a6ee1',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local tops = KEYS[5]
-local query = ARGV[1]
-local fuzzy = ARGV[2] == '1'
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local function open_index(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-return {
-is_new = not stored[1],
-layout = stored[1] or '2',
-codec = stored[2] or codec,
-last = tonumber(stored[3] or 0),
-last_top = tonumber(stored[4] or 0),
-record = stored[5],
-}
-end
-local index = open_index(meta, '', '')
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local function try_rights(meta, index, keys)
-redis.call('HDEL', meta, '')
-redis.call('ZREM', keys.words, '')
-redis.call('ZADD', keys.words, 'XX', '0', '')
-redis.call('ZLEXCOUNT', keys.words, '+', '-')
-redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-if not index.is_new then
-redis.call('HSET', meta, 'layout', '2')
-end
-end
-local keys = {
-entries = KEYS[2],
-ids = KEYS[3],
-words = KEYS[4],
-tops = tops,
-expiry = KEYS[6],
-fronts = KEYS[7],
-forks = KEYS[8],
-}
-try_rights(meta, index, keys)
-local function open_tops(last)
-return { open = {}, forks = {}, last = last, work = 0 }
-end
-local known = open_tops(index.last_top)
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local prefix = string.sub(query, 1, 64)
-local function has_expired(expires_at_ms, now_ms)
-return expires_at_ms > 0 and expires_at_ms <= now_ms
-end
-local function parse_record(record)
-local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-local marked_at = 22 + id_bytes
-local text_at = marked_at + marked_bytes
-local text = string.sub(record, text_at + 1, text_at + text_bytes)
-return {
-expires_at_ms = expires_at_ms,
-rank = rank,
-id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-marked = string.sub(record, marked_at + 1, text_at),
-text = text,
-payload = string.sub(record, text_at + text_bytes + 1),
-}
-end
-local function suffixes_of(marked)
-local suffixes, seen = {}, {}
-local from = 1
-while from do
-local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-if not seen[suffix] then
-seen[suffix] = true
-suffixes[#suffixes + 1] = suffix
-end
-local mark = string.find(marked, '\\1', from, true)
-from = mark and mark + 1
-end
-return suffixes
-end
-local function pack_place(rank, ref)
-return struct.pack('>dd', rank, ref)
-end
-local function to_one(rank, ref)
-return { rank = rank, ref = ref, place = pack_place(rank, ref) }
-end
-local function work_of(suffixes, record)
-local work = math.ceil(#record / 128)
-for _, suffix in ipairs(suffixes) do
-work = work + 30 + #suffix
-end
-return work
-end
-local function members_of(suffixes, place)
-local members = {}
-for at, suffix in ipairs(suffixes) do
-members[at] = suffix .. '\\0' .. place
-end
-return members
-end
-local function first_fork(forks, prefix)
-local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-if not found[1] then
-return nil
-end
-local cut = string.find(found[1], '\\0', 1, true)
-return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function fork_behind(keys, known, prefix)
-local fork = known.forks[prefix]
-if fork == nil then
-local found, id = first_fork(keys.forks, prefix)
-fork = found and { prefix = found, id = id } or false
-known.forks[prefix] = fork
-end
-return fork
-end
-local function walk_forks(keys, known, suffix)
-local passed, length = {}, 0
-while length <= #suffix do
-local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-if not fork then
-return passed, length, nil
-end
-if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-return passed, length, fork
-end
-passed[#passed + 1] = fork
-length = #fork.prefix + 1
-end
-return passed, length, nil
-end
-local function note_passed(passed_of, passed)
-for _, fork in ipairs(passed) do
-local prefixes = passed_of[fork.id]
-if not prefixes then
-prefixes = {}
-passed_of[fork.id] = prefixes
-passed_of.ids[#passed_of.ids + 1] = fork.id
-end
-prefixes[fork.prefix] = true
-end
-end
-local function parse_top(id, head, rest)
-local top = { id = id, rest = rest, read = {}, dropped = {} }
-top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-top.letters = string.sub(head, 17 + 1)
-return top
-end
-local function read_tops(tops, known, ids)
-local missing, fields = {}, {}
-for _, id in ipairs(ids) do
-if not known.open[id] then
-missing[#missing + 1] = id
-fields[#fields + 1] = id
-fields[#fields + 1] = id .. ':'
-end
-end
-if missing[1] then
-local found = redis.call('HMGET', tops, unpack(fields))
-for at, id in ipairs(missing) do
-known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-end
-end
-end
-local function is_before(rank, ref, other_rank, other_ref)
-return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-local function place_at(packed, byte)
-return struct.unpack('>dd', packed, byte)
-end
-local function leaf_of(top, letter)
-local leaf = top.read[letter]
-if not leaf then
-leaf = { letter = letter }
-top.read[letter] = leaf
-end
-return leaf
-end
-local function find_leaf(top, rank, ref)
-if not is_before(rank, ref, top.rank, top.ref) then
-return nil
-end
-local leaves = top.leaves
-local at = leaves and #leaves or #top.letters
-while at > 1 do
-local other_rank, other_ref
-if leaves then
-other_rank, other_ref = leaves[at].rank, leaves[at].ref
-else
-other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-end
-if not is_before(rank, ref, other_rank, other_ref) then
-break
-end
-at = at - 1
-end
-return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
-local function leaf_field(top, letter)
-return top.id .. ':' .. letter
-end
-local function read_leaves(tops, of_tops, leaves)
-local fields, missing = {}, {}
-for at, leaf in ipairs(leaves) do
-if not leaf.places then
-fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-missing[#missing + 1] = leaf
-end
-end
-if fields[1] then
-local stored = redis.call('HMGET', tops, unpack(fields))
-for at, leaf in ipairs(missing) do
-leaf.places = stored[at]
-end
-end
-end
-local function find_leaves(tops, list, one)
-local found, of_tops, leaves = {}, {}, {}
-for _, top in ipairs(list) do
-local leaf, at = find_leaf(top, one.rank, one.ref)
-if leaf then
-found[#found + 1] = { top = top, leaf = leaf, at = at }
-of_tops[#found], leaves[#found] = top, leaf
-end
-end
-read_leaves(tops, of_tops, leaves)
-return found
-end
-local function places_before(places, rank, ref)
-local low, high = 0, #places / 16
-while low < high do
-local middle = math.floor((low + high) / 2)
-local other_rank, other_ref = place_at(places, 1 + middle * 16)
-if is_before(other_rank, other_ref, rank, ref) then
-low = middle + 1
-else
-high = middle
-end
-end
-return low
-end
-local function find_place(leaf, one)
-local before = places_before(leaf.places, one.rank, one.ref)
-local byte = before * 16
-return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
-end
-local function set_places(leaf, places)
-leaf.places, leaf.is_new = places, true
-end
-local function change_front(known, top)
-if not top.has_new_front then
-top.has_new_front = true
-known.work = known.work + 30
-end
-end
-local function leaves_of(top)
-if not top.leaves then
-top.leaves = {}
-for at = 1, #top.letters do
-local leaf = leaf_of(top, string.sub(top.letters, at, at))
-leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-top.leaves[at] = leaf
-end
-end
-return top.leaves
-end
-local function drop_leaf(top, at)
-local leaf = table.remove(leaves_of(top), at)
-top.read[leaf.letter] = nil
-top.dropped[#top.dropped + 1] = leaf.letter
-top.has_new_head = true
-end
-local function put_leaf(top, at, places)
-local leaves, taken, letter = leaves_of(top), {}, 65
-for _, leaf in ipairs(leaves) do
-taken[leaf.letter] = true
-end
-while taken[string.char(letter)] do
-letter = letter + 1
-end
-local leaf = leaf_of(top, string.char(letter))
-set_places(leaf, places)
-leaf.rank, leaf.ref = 0, 0
-if at > 1 then
-leaf.rank, leaf.ref = place_at(places, 1)
-end
-table.insert(leaves, at, leaf)
-top.has_new_head = true
-end
-local function split_leaf(top, at, places)
-local cut = math.ceil(#places / 16 / 2) * 16
-set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-local function level_leaves(tops, top, at)
-local leaves = leaves_of(top)
-local first = math.min(at, #leaves - 1)
-if first == 0 then
-return
-end
-read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-local both = leaves[first].places .. leaves[first + 1].places
-drop_leaf(top, first + 1)
-if #both <= 18 * 16 then
-set_places(leaves[first], both)
-else
-split_leaf(top, first, both)
-end
-end
-local function take_place(keys, known, top, leaf, at, one)
-local before, is_there = find_place(leaf, one)
-if not is_there then
-return false
-end
-local cut = before * 16
-set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-if at == 1 and before < 10 then
-change_front(known, top)
-end
-if #leaf.places < (at == 1 and 10 or 8) * 16 then
-level_leaves(keys.tops, top, at)
-end
-return true
-end
-local function count_places(leaves)
-local bytes = 0
-for _, leaf in ipairs(leaves) do
-bytes = bytes + #leaf.places
-end
-return bytes / 16
-end
-local function prefixes_of(top)
-if not top.prefixes then
-top.prefixes = {}
-local at = #top.letters * 16 + 1
-while at <= #top.rest do
-local least, bytes = string.byte(top.rest, at, at + 1)
-top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-at = at + 2 + bytes
-end
-end
-return top.prefixes
-end
-local function set_least(known, top, prefix, least)
-prefixes_of(top)[prefix] = least
-top.has_new_head = true
-change_front(known, top)
-end
-local function take_fork(keys, known, top, prefix)
-redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-local least = prefixes_of(top)[prefix]
-set_least(known, top, prefix, nil)
-top.is_gone = not next(top.prefixes)
-known.forks = {}
-return least
-end
-local function forget_sorted(forks)
-redis.call('ZREM', forks, string.rep('\\255', 65))
-end
-local function give_up_top(keys, known, top)
-for prefix in pairs(prefixes_of(top)) do
-if take_fork(keys, known, top, prefix) == 0 then
-forget_sorted(keys.forks)
-end
-end
-end
-local function leave_top(keys, known, found, one)
-local top = found.top
-if not take_place(keys, known, top, found.leaf, found.at, one) then
-return false
-end
-local is_whole = top.rank == math.huge
-local least = is_whole and 16 or 100 - 1
-local count = top.leaves and #top.leaves or #top.letters
-if count * 8 > least then
-return false
-end
-local leaves = leaves_of(top)
-read_leaves(keys.tops, { top }, leaves)
-local is_short = count_places(leaves) <= least
-if is_short and is_whole then
-give_up_top(keys, known, top)
-end
-return is_short and not is_whole
-end
-local function get_top(tops, known, id)
-read_tops(tops, known, { id })
-return known.open[id]
-end
-local function from_prefix(prefix)
-return '[' .. prefix
-end
-local function to_prefix(prefix)
-return '(' .. prefix .. '\\255'
-end
-local function begins_words(words, prefix)
-local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-return found[1] ~= nil
-end
-local function common_start(one, other)
-local length = 0
-repeat
-length = length + 1
-local byte = string.byte(other, length)
-until byte ~= string.byte(one, length) or not byte or byte == 0
-return string.sub(one, 1, length - 1)
-end
-local function put_fork(keys, known, top, prefix, least)
-redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-set_least(known, top, prefix, least)
-known.forks = {}
-end
-local function mend_fork(keys, known, suffix, fork)
-local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-return
-end
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-local longer = common_start(first, last)
-if longer == prefix then
-return
-end
-local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-if behind then
-set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-else
-put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-end
-take_fork(keys, known, top, prefix)
-end
-local function longest_prefix(top)
-local longest = ''
-for prefix in pairs(prefixes_of(top)) do
-if #prefix > #longest then
-longest = prefix
-end
-end
-return longest
-end
-local function new_best(most)
-return {
-most = most,
-ranks = {},
-refs = {},
-size = 0,
-rank = math.huge,
-ref = math.huge,
-cut = false,
-looked = 0,
-}
-end
-local function sort_best(best)
-local ranks, refs = best.ranks, best.refs
-table.sort(refs, function(one, other)
-return is_before(ranks[one], one, ranks[other], other)
-end)
-for at = best.size, best.most + 1, -1 do
-ranks[refs[at]] = nil
-refs[at] = nil
-best.cut = true
-end
-best.size = #refs
-if best.size == best.most then
-best.ref = refs[best.size]
-best.rank = ranks[best.ref]
-end
-end
-local function offer(best, rank, ref)
-best.looked = best.looked + 1
-if best.ranks[ref] then
-return true
-end
-if not is_before(rank, ref, best.rank, best.ref) then
-best.cut = true
-return false
-end
-best.size = best.size + 1
-best.ranks[ref] = rank
-best.refs[best.size] = ref
-if best.size >= 2 * best.most then
-sort_best(best)
-end
-return true
-end
-local function offer_members(best, members)
-for _, member in ipairs(members) do
-offer(best, place_at(member, #member - 16 + 1))
-end
-end
-local function offer_words(keys, best, child)
-local from, to = from_prefix(child), to_prefix(child)
-local is_text = string.byte(child, -1) == 0
-local most = is_text and 160 or 1000
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-offer_members(best, members)
-if is_text and #members == most then
-local last = members[most]
-return place_at(last, #last - 16 + 1)
-end
-return math.huge, math.huge
-end
-local function sort_lists(lists)
-table.sort(lists, function(one, other)
-return is_before(one.rank, one.ref, other.rank, other.ref)
-end)
-end
-local function offer_places(best, places)
-for byte = 1, #places, 16 do
-if not offer(best, place_at(places, byte)) then
-return false
-end
-end
-return true
-end
-local function offer_open_tops(fields, best, tops)
-local firsts, lists = {}, {}
-for at, top in ipairs(tops) do
-firsts[at] = leaf_of(top, 'A')
-end
-read_leaves(fields, tops, firsts)
-for at, top in ipairs(tops) do
-local rank, ref = place_at(firsts[at].places, 1)
-lists[at] = { top = top, rank = rank, ref = ref }
-end
-sort_lists(lists)
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
-return
-end
-local leaves = leaves_of(list.top)
-read_leaves(fields, { list.top }, leaves)
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf.places) then
-break
-end
-end
-end
-end
-local function offer_children(keys, known, prefix)
-local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-while found[1] do
-local child = string.sub(found[1], 1, #prefix + 1)
-local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-local rank, ref
-if fork then
-local top = get_top(keys.tops, known, fork.id)
-tops[#tops + 1] = top
-rank, ref = top.rank, top.ref
-else
-rank, ref = offer_words(keys, best, child)
-end
-if is_before(rank, ref, limit.rank, limit.ref) then
-limit.rank, limit.ref = rank, ref
-end
-known.work = known.work + 10
-from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-end
-offer_open_tops(keys.tops, best, tops)
-known.work = known.work + best.looked
-sort_best(best)
-if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-limit.rank, limit.ref = best.rank, best.ref
-end
-return best, limit
-end
-local function append_leaves(top, places)
-local from, size = 1, 11 * 16
-while from <= #places do
-local to = from + size - 1
-if #places - to < 8 * 16 then
-to = #places
-end
-put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-from = to + 1
-end
-end
-local function refill(keys, known, top, prefix)
-local best, limit = offer_children(keys, known, prefix)
-local places = {}
-for _, ref in ipairs(best.refs) do
-local rank = best.ranks[ref]
-if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-places[#places + 1] = pack_place(rank, ref)
-end
-end
-local leaves = leaves_of(top)
-local last = leaves[#leaves].places
-drop_leaf(top, #leaves)
-append_leaves(top, last .. table.concat(places))
-top.rank, top.ref = limit.rank, limit.ref
-end
-local function refill_all(keys, known, short)
-for _, one in ipairs(short) do
-one.prefix = longest_prefix(one.top)
-end
-table.sort(short, function(one, other)
-return #one.prefix > #other.prefix
-end)
-for _, one in ipairs(short) do
-if not one.top.is_gone then
-refill(keys, known, one.top, one.prefix)
-end
-end
-end
-local function leave_hot(keys, known, suffixes, one)
-local passed_of, last = { ids = {} }, {}
-for at, suffix in ipairs(suffixes) do
-local passed = walk_forks(keys, known, suffix)
-note_passed(passed_of, passed)
-last[at] = passed[#passed] or false
-end
-local left, short = {}, {}
-read_tops(keys.tops, known, passed_of.ids)
-for at, id in ipairs(passed_of.ids) do
-left[at] = known.open[id]
-end
-for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-if leave_top(keys, known, found, one) then
-short[#short + 1] = { top = found.top }
-end
-end
-for at, suffix in ipairs(suffixes) do
-if last[at] then
-mend_fork(keys, known, suffix, last[at])
-end
-end
-refill_all(keys, known, short)
-end
-local function leave_words(keys, known, entry, ref)
-local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-known.work = known.work + work_of(suffixes, '')
-redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-leave_hot(keys, known, suffixes, one)
-end
-local function remove_entry(keys, known, field, record)
-local entry = parse_record(record)
-redis.call('HDEL', keys.entries, field)
-redis.call('HDEL', keys.ids, entry.id)
-redis.call('ZREM', keys.expiry, field)
-leave_words(keys, known, entry, (struct.unpack('>d', field)))
-end
-local function unhide(keys, known, fields, now_ms)
-local found = false
-for _, field in ipairs(fields) do
-local record = redis.call('HGET', keys.entries, field)
-if has_expired(struct.unpack('>d', record), now_ms) then
-remove_entry(keys, known, field, record)
-found = true
-end
-if known.work > 6000 then
-break
-end
-end
-return found
-end
-local function match_exactly(keys, prefix, most)
-local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
-local function new_list()
-return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
-end
-if fork then
-local function id_of_fork(fork)
-return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
-end
-local id = id_of_fork(fork)
-local function match_top(tops, id, most)
-local fields, size, sub = new_list(), 0, string.sub
-local field = id .. ':'
-local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-local leaves = { first }
-while true do
-for at = 1, #leaves do
-local places = leaves[at]
-for byte = 9, #places, 16 do
-if size == most then
-return fields, true, has_front
-end
-size = size + 1
-fields[size] = sub(places, byte, byte + 7)
-end
-end
-if read == last then
-return fields, struct.unpack('>d', head) < math.huge, has_front
-elseif size == most then
-return fields, true, has_front
-end
-local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-for at = read + 1, to do
-names[at - read] = field .. sub(head, at, at)
-end
-read, leaves = to, redis.call('HMGET', tops, unpack(names))
-end
-end
-local fields, more, has_front = match_top(keys.tops, id, most)
-return fields, more, has_front and id or ''
-end
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
-local function first_of_members(members, most)
-local unpack_place, insert = struct.unpack, table.insert
-local ranks, refs, size, more = new_list(), new_list(), 0, false
-local last_rank, last_ref = math.huge, math.huge
-for at = 1, #members do
-local member = members[at]
-local rank, ref = unpack_place('>dd', member, #member - 15)
-if rank > last_rank or (rank == last_rank and ref > last_ref) then
-more = true
-else
-local before = size
-while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-before = before - 1
-end
-if before == 0 or refs[before] ~= ref then
-insert(ranks, before + 1, rank)
-insert(refs, before + 1, ref)
-size = size + 1
-end
-if size > most then
-ranks[size], refs[size] = nil, nil
-size, more = most, true
-end
-if size == most then
-last_rank, last_ref = ranks[size], refs[size]
-end
-end
-end
-return refs, more
-end
-local fields, more = first_of_members(members, most)
-for at = 1, #fields do
-fields[at] = struct.pack('>d', fields[at])
-end
-return fields, more, ''
-end
-local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
-if fuzzy and not more then
-local function match_nearby(keys, query)
-local best = new_best(200)
-local function characters_of(query)
-local characters = {}
-for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-characters[#characters + 1] = character
-end
-return characters
-end
-local characters = characters_of(query)
-if #characters < LEAST_CHARACTERS then
-return {}, false
-end
-local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-for at = #characters, MOST_CHARACTERS + 1, -1 do
-characters[at] = nil
-end
-local hot = { ids = {}, known = {} }
-local function nearby_prefixes(words, characters)
-local prefixes, seen = {}, {}
-local function try(prefix)
-if not seen[prefix] then
-seen[prefix] = true
-prefixes[#prefixes + 1] = prefix
-end
-end
-local size = #characters
-local function following(words, beginning)
-local characters = {}
-local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-while #characters < 64 do
-local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-if not found[1] then
-break
-end
-local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-characters[#characters + 1] = character
-from = '(' .. beginning .. character .. '\\255'
-end
-return characters
-end
-for at = 1, size do
-local beginning = table.concat(characters, '', 1, at - 1)
-local rest = table.concat(characters, '', at + 1)
-try(beginning .. rest)
-if at < size then
-try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-for _, character in ipairs(following(words, beginning)) do
-try(beginning .. character .. rest)
-try(beginning .. character .. characters[at] .. rest)
-end
-end
-end
-return prefixes
-end
-local function offer_matches(best, keys, prefix, hot)
-local from, to = from_prefix(prefix), to_prefix(prefix)
-if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
-return
-end
-local fork, id = first_fork(keys.forks, prefix)
-if not fork and best.looked < 4000 then
-offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-elseif fork and not hot.known[id] then
-hot.known[id] = true
-hot.ids[#hot.ids + 1] = id
-end
-end
-for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-end
-local function offer_tops(best, tops, ids)
-local lists = {}
-local function read_firsts(lists, tops, ids, from)
-local names = {}
-for at = from, math.min(from + 100 - 1, #ids) do
-names[#names + 1] = ids[at]
-names[#names + 1] = ids[at] .. ':A'
-end
-local stored = redis.call('HMGET', tops, unpack(names))
-for at = 1, #stored, 2 do
-local rank, ref = place_at(stored[at + 1], 1)
-lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
-end
-end
-for from = 1, #ids, 100 do
-read_firsts(lists, tops, ids, from)
-end
-sort_lists(lists)
-local function offer_top(best, tops, list)
-local names = {}
-for at = 19, #list.head do
-names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
-end
-if not offer_places(best, list.first) then
-return
-end
-local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf) then
-return
-end
-end
-best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
-end
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
-return
-end
-offer_top(best, tops, list)
-end
-end
-offer_tops(best, keys.tops, hot.ids)
-local function fields_of_best(best)
-sort_best(best)
-local fields = {}
-local function field_of(ref)
-return struct.pack('>d', ref)
-end
-for at, ref in ipairs(best.refs) do
-fields[at] = field_of(ref)
-end
-return fields, best.cut
-end
-return fields_of_best(best)
-end
-more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
-end
-if not more then
-local function reap(keys, known, now_ms, most)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-for _, field in ipairs(due) do
-local record = redis.call('HGET', keys.entries, field)
-remove_entry(keys, known, field, record)
-if known.work > 6000 then
-return true
-end
-end
-return #due == most
-end
-more = reap(keys, known, now_ms, 100)
-end
-local function renew_fronts(keys, known, codec)
-local written, bytes = {}, 0
-local function front_head(top, codec)
-local parts, size = { '2', string.char(#codec), codec, '' }, 0
-for prefix, least in pairs(prefixes_of(top)) do
-size = size + 1
-parts[size + 4] = string.char(least, #prefix) .. prefix
-end
-if size > 255 then
-return nil
-end
-parts[4] = string.char(size)
-return table.concat(parts)
-end
-local function first_fields(tops, top)
-local first = leaf_of(top, 'A')
-read_leaves(tops, { top }, { first })
-local fields = {}
-for at = 1, 10 do
-fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-end
-return fields
-end
-local function start_of(first, start, text)
-if start ~= '' and string.sub(text, 1, #start) == start then
-return start
-end
-return common_start(first, text)
-end
-local function tell_records(parts, records)
-local first, start = '', ''
-for at = 1, #records do
-local record = records[at]
-local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-local text_at = id_at + id_bytes + marked_bytes
-local payload_at = text_at + text_bytes
-local text = string.sub(record, text_at, payload_at - 1)
-start = start_of(first, start, text)
-first = at == 1 and text or first
-local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-parts[#parts + 1] = string.sub(record, text_at + #start)
-end
-end
-local function make_front(keys, codec, top)
-local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-if not head then
-return nil
-end
-local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-for _, record in ipairs(records) do
-bytes = bytes + #record
-if string.byte(record) > 0 or bytes > 4096 then
-return nil
-end
-end
-local parts = { head }
-tell_records(parts, records)
-return table.concat(parts)
-end
-local function renew_front(keys, codec, top)
-local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-local has_front = front and front ~= '' and 1 or 0
-if top.has_front ~= has_front then
-top.has_front, top.has_new_head = has_front, true
-end
-return front
-end
-for id, top in pairs(known.open) do
-local front = top.has_new_front and renew_front(keys, codec, top)
-if front == '' then
-redis.call('HDEL', keys.fronts, id)
-elseif front then
-written[#written + 1] = id
-written[#written + 1] = front
-bytes = bytes + #front
-end
-if bytes > 16384 then
-redis.call('HSET', keys.fronts, unpack(written))
-written, bytes = {}, 0
-end
-end
-if written[1] then
-redis.call('HSET', keys.fronts, unpack(written))
-end
-end
-renew_fronts(keys, known, index.codec)
-local function write_tops(tops, known)
-local gone, written = {}, {}
-local function pack_top(top)
-local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-for at, leaf in ipairs(leaves_of(top)) do
-head[at + 1] = leaf.letter
-rest[at] = pack_place(leaf.rank, leaf.ref)
-end
-for prefix, least in pairs(prefixes_of(top)) do
-rest[#rest + 1] = string.char(least, #prefix) .. prefix
-end
-return table.concat(head), table.concat(rest)
-end
-local function collect_writes(top, gone, written)
-for _, letter in ipairs(top.dropped) do
-gone[#gone + 1] = leaf_field(top, letter)
-end
-if top.is_gone then
-gone[#gone + 1] = top.id
-gone[#gone + 1] = leaf_field(top, '')
-for _, leaf in ipairs(leaves_of(top)) do
-gone[#gone + 1] = leaf_field(top, leaf.letter)
-end
-return
-end
-if top.has_new_head then
-local head, rest = pack_top(top)
-written[#written + 1] = top.id
-written[#written + 1] = head
-written[#written + 1] = leaf_field(top, '')
-written[#written + 1] = rest
-end
-for letter, leaf in pairs(top.read) do
-if leaf.is_new then
-written[#written + 1] = leaf_field(top, letter)
-written[#written + 1] = leaf.places
-end
-end
-end
-for _, top in pairs(known.open) do
-collect_writes(top, gone, written)
-end
-for from = 1, #gone, 1000 do
-redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
-end
-for from = 1, #written, 1000 do
-redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
-end
-end
-write_tops(tops, known)
-return { 'reaped', more and 1 or 0 }`,
-  },
+  script: linked('autocomplete/reap', 'fce5da50341a8f2b2ed10b148b40bd65bc4a6ee1', { reads: false, bytes: false }, [reapLua, 0, 4, searchModule, 146, 1, indexModule, 0, 11, reapLua, 4, 4, indexModule, 33, 12, reapLua, 8, 10, topsModule, 0, 3, reapLua, 18, 1, sharedClock, 0, 4, reapLua, 19, 2, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 21, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 23, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 26, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 28, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 29, 2]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
-  lines: [
-    [1, 'lua/autocomplete/reap.lua', 9],
-    [2, 'lua/autocomplete/reap.lua', 13],
-    [3, 'lua/autocomplete/reap.lua', 17],
-    [5, 'lua/shared/autocomplete/search.lua', 185],
-    [6, 'lua/shared/autocomplete/index.lua', 5],
-    [17, 'lua/autocomplete/reap.lua', 20],
-    [21, 'lua/shared/autocomplete/index.lua', 50],
-    [33, 'lua/autocomplete/reap.lua', 24],
-    [43, 'lua/shared/autocomplete/tops.lua', 3],
-    [46, 'lua/autocomplete/reap.lua', 34],
-    [47, 'lua/shared/clock.lua', 3],
-    [51, 'lua/autocomplete/reap.lua', 35],
-    [53, 'lua/shared/autocomplete/index.lua', 43],
-    [56, 'lua/shared/autocomplete/index.lua', 28],
-    [70, 'lua/shared/autocomplete/words.lua', 5],
-    [84, 'lua/shared/autocomplete/places.lua', 12],
-    [87, 'lua/shared/autocomplete/words.lua', 93],
-    [90, 'lua/shared/autocomplete/index.lua', 74],
-    [97, 'lua/shared/autocomplete/words.lua', 21],
-    [104, 'lua/shared/autocomplete/places.lua', 44],
-    [112, 'lua/shared/autocomplete/tops.lua', 68],
-    [121, 'lua/shared/autocomplete/hot.lua', 13],
-    [136, 'lua/shared/autocomplete/hot.lua', 103],
-    [147, 'lua/shared/autocomplete/leaves.lua', 24],
-    [153, 'lua/shared/autocomplete/tops.lua', 8],
-    [169, 'lua/shared/autocomplete/search.lua', 17],
-    [172, 'lua/shared/autocomplete/places.lua', 17],
-    [175, 'lua/shared/autocomplete/leaves.lua', 36],
-    [183, 'lua/shared/autocomplete/leaves.lua', 168],
-    [203, 'lua/shared/autocomplete/leaves.lua', 31],
-    [206, 'lua/shared/autocomplete/leaves.lua', 84],
-    [221, 'lua/shared/autocomplete/tops.lua', 31],
-    [233, 'lua/shared/autocomplete/leaves.lua', 153],
-    [246, 'lua/shared/autocomplete/leaves.lua', 190],
-    [251, 'lua/shared/autocomplete/leaves.lua', 109],
-    [254, 'lua/shared/autocomplete/leaves.lua', 197],
-    [260, 'lua/shared/autocomplete/leaves.lua', 45],
-    [271, 'lua/shared/autocomplete/leaves.lua', 132],
-    [277, 'lua/shared/autocomplete/leaves.lua', 114],
-    [294, 'lua/shared/autocomplete/leaves.lua', 205],
-    [299, 'lua/shared/autocomplete/leaves.lua', 233],
-    [314, 'lua/shared/autocomplete/leaves.lua', 250],
-    [329, 'lua/shared/autocomplete/leaves.lua', 101],
-    [336, 'lua/shared/autocomplete/leaves.lua', 57],
-    [348, 'lua/shared/autocomplete/tops.lua', 79],
-    [353, 'lua/shared/autocomplete/tops.lua', 93],
-    [361, 'lua/shared/autocomplete/tops.lua', 110],
-    [364, 'lua/shared/autocomplete/tops.lua', 115],
-    [371, 'lua/shared/autocomplete/tops.lua', 200],
-    [390, 'lua/shared/autocomplete/tops.lua', 25],
-    [394, 'lua/shared/autocomplete/places.lua', 32],
-    [397, 'lua/shared/autocomplete/places.lua', 36],
-    [400, 'lua/shared/autocomplete/tops.lua', 171],
-    [404, 'lua/shared/autocomplete/hot.lua', 30],
-    [412, 'lua/shared/autocomplete/tops.lua', 86],
-    [417, 'lua/shared/autocomplete/tops.lua', 177],
-    [438, 'lua/shared/autocomplete/hot.lua', 238],
-    [447, 'lua/shared/autocomplete/search.lua', 4],
-    [459, 'lua/shared/autocomplete/search.lua', 21],
-    [475, 'lua/shared/autocomplete/search.lua', 39],
-    [492, 'lua/shared/autocomplete/search.lua', 58],
-    [497, 'lua/shared/autocomplete/hot.lua', 165],
-    [499, 'lua/shared/autocomplete/hot.lua', 168],
-    [509, 'lua/shared/autocomplete/search.lua', 76],
-    [514, 'lua/shared/autocomplete/search.lua', 65],
-    [522, 'lua/shared/autocomplete/hot.lua', 180],
-    [547, 'lua/shared/autocomplete/hot.lua', 207],
-    [577, 'lua/shared/autocomplete/leaves.lua', 140],
-    [588, 'lua/shared/autocomplete/hot.lua', 249],
-    [603, 'lua/shared/autocomplete/hot.lua', 266],
-    [616, 'lua/shared/autocomplete/tops.lua', 221],
-    [640, 'lua/shared/autocomplete/words.lua', 98],
-    [646, 'lua/shared/autocomplete/words.lua', 106],
-    [653, 'lua/shared/autocomplete/words.lua', 129],
-    [667, 'lua/shared/autocomplete/search.lua', 124],
-    [670, 'lua/shared/autocomplete/search.lua', 86],
-    [673, 'lua/shared/autocomplete/search.lua', 127],
-    [674, 'lua/shared/autocomplete/search.lua', 142],
-    [677, 'lua/shared/autocomplete/search.lua', 128],
-    [678, 'lua/shared/autocomplete/search.lua', 148],
-    [700, 'lua/shared/autocomplete/search.lua', 171],
-    [707, 'lua/shared/autocomplete/search.lua', 129],
-    [710, 'lua/shared/autocomplete/search.lua', 133],
-    [711, 'lua/shared/autocomplete/search.lua', 92],
-    [741, 'lua/shared/autocomplete/search.lua', 134],
-    [747, 'lua/autocomplete/reap.lua', 37],
-    [749, 'lua/shared/autocomplete/search.lua', 238],
-    [751, 'lua/shared/autocomplete/search.lua', 189],
-    [758, 'lua/shared/autocomplete/search.lua', 240],
-    [767, 'lua/shared/autocomplete/search.lua', 213],
-    [776, 'lua/shared/autocomplete/search.lua', 198],
-    [790, 'lua/shared/autocomplete/search.lua', 222],
-    [804, 'lua/shared/autocomplete/search.lua', 272],
-    [817, 'lua/shared/autocomplete/search.lua', 249],
-    [820, 'lua/shared/autocomplete/search.lua', 319],
-    [822, 'lua/shared/autocomplete/search.lua', 287],
-    [834, 'lua/shared/autocomplete/search.lua', 321],
-    [838, 'lua/shared/autocomplete/search.lua', 301],
-    [854, 'lua/shared/autocomplete/search.lua', 325],
-    [862, 'lua/shared/autocomplete/search.lua', 252],
-    [863, 'lua/shared/autocomplete/search.lua', 256],
-    [866, 'lua/shared/autocomplete/places.lua', 22],
-    [869, 'lua/shared/autocomplete/search.lua', 259],
-    [874, 'lua/shared/autocomplete/search.lua', 253],
-    [876, 'lua/autocomplete/reap.lua', 39],
-    [879, 'lua/shared/autocomplete/words.lua', 116],
-    [880, 'lua/shared/numbers.lua', 4],
-    [887, 'lua/shared/autocomplete/words.lua', 117],
-    [897, 'lua/autocomplete/reap.lua', 42],
-    [899, 'lua/shared/autocomplete/fronts.lua', 93],
-    [901, 'lua/shared/autocomplete/fronts.lua', 38],
-    [913, 'lua/shared/autocomplete/fronts.lua', 52],
-    [922, 'lua/shared/autocomplete/fronts.lua', 13],
-    [928, 'lua/shared/autocomplete/fronts.lua', 21],
-    [944, 'lua/shared/autocomplete/fronts.lua', 63],
-    [960, 'lua/shared/autocomplete/fronts.lua', 81],
-    [968, 'lua/shared/autocomplete/fronts.lua', 95],
-    [986, 'lua/autocomplete/reap.lua', 44],
-    [987, 'lua/shared/autocomplete/tops.lua', 155],
-    [989, 'lua/shared/autocomplete/leaves.lua', 71],
-    [1000, 'lua/shared/autocomplete/tops.lua', 124],
-    [1026, 'lua/shared/autocomplete/tops.lua', 157],
-    [1036, 'lua/autocomplete/reap.lua', 45],
-  ],
   encode(args) {
     return withoutDefaults([
       args.query,
@@ -3146,1004 +1737,8 @@ export type RemoveAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: {
-    name: 'autocomplete/remove',
-    sha1: 'f6aab43aebd1ffb6091f9a258c4af7b1649a8c9e',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local entries = KEYS[2]
-local ids = KEYS[3]
-local tops = KEYS[5]
-local caller = ARGV[1]
-local call = ARGV[2]
-local gone, gone_at = ARGV, 3
-local function open_index(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-return {
-is_new = not stored[1],
-layout = stored[1] or '2',
-codec = stored[2] or codec,
-last = tonumber(stored[3] or 0),
-last_top = tonumber(stored[4] or 0),
-record = stored[5],
-}
-end
-local index = open_index(meta, '', caller)
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
-return { 'removed', tonumber(removed), tonumber(taken) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function open_tops(last)
-return { open = {}, forks = {}, last = last, work = 0 }
-end
-local known = open_tops(index.last_top)
-local removed, taken = 0, 0
-local function try_rights(meta, index, keys)
-redis.call('HDEL', meta, '')
-redis.call('ZREM', keys.words, '')
-redis.call('ZADD', keys.words, 'XX', '0', '')
-redis.call('ZLEXCOUNT', keys.words, '+', '-')
-redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-if not index.is_new then
-redis.call('HSET', meta, 'layout', '2')
-end
-end
-local keys = {
-entries = entries,
-ids = ids,
-words = KEYS[4],
-tops = tops,
-expiry = KEYS[6],
-fronts = KEYS[7],
-forks = KEYS[8],
-}
-try_rights(meta, index, keys)
-local function has_expired(expires_at_ms, now_ms)
-return expires_at_ms > 0 and expires_at_ms <= now_ms
-end
-local function parse_record(record)
-local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-local marked_at = 22 + id_bytes
-local text_at = marked_at + marked_bytes
-local text = string.sub(record, text_at + 1, text_at + text_bytes)
-return {
-expires_at_ms = expires_at_ms,
-rank = rank,
-id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-marked = string.sub(record, marked_at + 1, text_at),
-text = text,
-payload = string.sub(record, text_at + text_bytes + 1),
-}
-end
-local function suffixes_of(marked)
-local suffixes, seen = {}, {}
-local from = 1
-while from do
-local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-if not seen[suffix] then
-seen[suffix] = true
-suffixes[#suffixes + 1] = suffix
-end
-local mark = string.find(marked, '\\1', from, true)
-from = mark and mark + 1
-end
-return suffixes
-end
-local function pack_place(rank, ref)
-return struct.pack('>dd', rank, ref)
-end
-local function to_one(rank, ref)
-return { rank = rank, ref = ref, place = pack_place(rank, ref) }
-end
-local function work_of(suffixes, record)
-local work = math.ceil(#record / 128)
-for _, suffix in ipairs(suffixes) do
-work = work + 30 + #suffix
-end
-return work
-end
-local function members_of(suffixes, place)
-local members = {}
-for at, suffix in ipairs(suffixes) do
-members[at] = suffix .. '\\0' .. place
-end
-return members
-end
-local function first_fork(forks, prefix)
-local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-if not found[1] then
-return nil
-end
-local cut = string.find(found[1], '\\0', 1, true)
-return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function fork_behind(keys, known, prefix)
-local fork = known.forks[prefix]
-if fork == nil then
-local found, id = first_fork(keys.forks, prefix)
-fork = found and { prefix = found, id = id } or false
-known.forks[prefix] = fork
-end
-return fork
-end
-local function walk_forks(keys, known, suffix)
-local passed, length = {}, 0
-while length <= #suffix do
-local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-if not fork then
-return passed, length, nil
-end
-if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-return passed, length, fork
-end
-passed[#passed + 1] = fork
-length = #fork.prefix + 1
-end
-return passed, length, nil
-end
-local function note_passed(passed_of, passed)
-for _, fork in ipairs(passed) do
-local prefixes = passed_of[fork.id]
-if not prefixes then
-prefixes = {}
-passed_of[fork.id] = prefixes
-passed_of.ids[#passed_of.ids + 1] = fork.id
-end
-prefixes[fork.prefix] = true
-end
-end
-local function parse_top(id, head, rest)
-local top = { id = id, rest = rest, read = {}, dropped = {} }
-top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-top.letters = string.sub(head, 17 + 1)
-return top
-end
-local function read_tops(tops, known, ids)
-local missing, fields = {}, {}
-for _, id in ipairs(ids) do
-if not known.open[id] then
-missing[#missing + 1] = id
-fields[#fields + 1] = id
-fields[#fields + 1] = id .. ':'
-end
-end
-if missing[1] then
-local found = redis.call('HMGET', tops, unpack(fields))
-for at, id in ipairs(missing) do
-known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-end
-end
-end
-local function is_before(rank, ref, other_rank, other_ref)
-return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-local function place_at(packed, byte)
-return struct.unpack('>dd', packed, byte)
-end
-local function leaf_of(top, letter)
-local leaf = top.read[letter]
-if not leaf then
-leaf = { letter = letter }
-top.read[letter] = leaf
-end
-return leaf
-end
-local function find_leaf(top, rank, ref)
-if not is_before(rank, ref, top.rank, top.ref) then
-return nil
-end
-local leaves = top.leaves
-local at = leaves and #leaves or #top.letters
-while at > 1 do
-local other_rank, other_ref
-if leaves then
-other_rank, other_ref = leaves[at].rank, leaves[at].ref
-else
-other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-end
-if not is_before(rank, ref, other_rank, other_ref) then
-break
-end
-at = at - 1
-end
-return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
-local function leaf_field(top, letter)
-return top.id .. ':' .. letter
-end
-local function read_leaves(tops, of_tops, leaves)
-local fields, missing = {}, {}
-for at, leaf in ipairs(leaves) do
-if not leaf.places then
-fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-missing[#missing + 1] = leaf
-end
-end
-if fields[1] then
-local stored = redis.call('HMGET', tops, unpack(fields))
-for at, leaf in ipairs(missing) do
-leaf.places = stored[at]
-end
-end
-end
-local function find_leaves(tops, list, one)
-local found, of_tops, leaves = {}, {}, {}
-for _, top in ipairs(list) do
-local leaf, at = find_leaf(top, one.rank, one.ref)
-if leaf then
-found[#found + 1] = { top = top, leaf = leaf, at = at }
-of_tops[#found], leaves[#found] = top, leaf
-end
-end
-read_leaves(tops, of_tops, leaves)
-return found
-end
-local function places_before(places, rank, ref)
-local low, high = 0, #places / 16
-while low < high do
-local middle = math.floor((low + high) / 2)
-local other_rank, other_ref = place_at(places, 1 + middle * 16)
-if is_before(other_rank, other_ref, rank, ref) then
-low = middle + 1
-else
-high = middle
-end
-end
-return low
-end
-local function find_place(leaf, one)
-local before = places_before(leaf.places, one.rank, one.ref)
-local byte = before * 16
-return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
-end
-local function set_places(leaf, places)
-leaf.places, leaf.is_new = places, true
-end
-local function change_front(known, top)
-if not top.has_new_front then
-top.has_new_front = true
-known.work = known.work + 30
-end
-end
-local function leaves_of(top)
-if not top.leaves then
-top.leaves = {}
-for at = 1, #top.letters do
-local leaf = leaf_of(top, string.sub(top.letters, at, at))
-leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-top.leaves[at] = leaf
-end
-end
-return top.leaves
-end
-local function drop_leaf(top, at)
-local leaf = table.remove(leaves_of(top), at)
-top.read[leaf.letter] = nil
-top.dropped[#top.dropped + 1] = leaf.letter
-top.has_new_head = true
-end
-local function put_leaf(top, at, places)
-local leaves, taken, letter = leaves_of(top), {}, 65
-for _, leaf in ipairs(leaves) do
-taken[leaf.letter] = true
-end
-while taken[string.char(letter)] do
-letter = letter + 1
-end
-local leaf = leaf_of(top, string.char(letter))
-set_places(leaf, places)
-leaf.rank, leaf.ref = 0, 0
-if at > 1 then
-leaf.rank, leaf.ref = place_at(places, 1)
-end
-table.insert(leaves, at, leaf)
-top.has_new_head = true
-end
-local function split_leaf(top, at, places)
-local cut = math.ceil(#places / 16 / 2) * 16
-set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-local function level_leaves(tops, top, at)
-local leaves = leaves_of(top)
-local first = math.min(at, #leaves - 1)
-if first == 0 then
-return
-end
-read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-local both = leaves[first].places .. leaves[first + 1].places
-drop_leaf(top, first + 1)
-if #both <= 18 * 16 then
-set_places(leaves[first], both)
-else
-split_leaf(top, first, both)
-end
-end
-local function take_place(keys, known, top, leaf, at, one)
-local before, is_there = find_place(leaf, one)
-if not is_there then
-return false
-end
-local cut = before * 16
-set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-if at == 1 and before < 10 then
-change_front(known, top)
-end
-if #leaf.places < (at == 1 and 10 or 8) * 16 then
-level_leaves(keys.tops, top, at)
-end
-return true
-end
-local function count_places(leaves)
-local bytes = 0
-for _, leaf in ipairs(leaves) do
-bytes = bytes + #leaf.places
-end
-return bytes / 16
-end
-local function prefixes_of(top)
-if not top.prefixes then
-top.prefixes = {}
-local at = #top.letters * 16 + 1
-while at <= #top.rest do
-local least, bytes = string.byte(top.rest, at, at + 1)
-top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-at = at + 2 + bytes
-end
-end
-return top.prefixes
-end
-local function set_least(known, top, prefix, least)
-prefixes_of(top)[prefix] = least
-top.has_new_head = true
-change_front(known, top)
-end
-local function take_fork(keys, known, top, prefix)
-redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-local least = prefixes_of(top)[prefix]
-set_least(known, top, prefix, nil)
-top.is_gone = not next(top.prefixes)
-known.forks = {}
-return least
-end
-local function forget_sorted(forks)
-redis.call('ZREM', forks, string.rep('\\255', 65))
-end
-local function give_up_top(keys, known, top)
-for prefix in pairs(prefixes_of(top)) do
-if take_fork(keys, known, top, prefix) == 0 then
-forget_sorted(keys.forks)
-end
-end
-end
-local function leave_top(keys, known, found, one)
-local top = found.top
-if not take_place(keys, known, top, found.leaf, found.at, one) then
-return false
-end
-local is_whole = top.rank == math.huge
-local least = is_whole and 16 or 100 - 1
-local count = top.leaves and #top.leaves or #top.letters
-if count * 8 > least then
-return false
-end
-local leaves = leaves_of(top)
-read_leaves(keys.tops, { top }, leaves)
-local is_short = count_places(leaves) <= least
-if is_short and is_whole then
-give_up_top(keys, known, top)
-end
-return is_short and not is_whole
-end
-local function get_top(tops, known, id)
-read_tops(tops, known, { id })
-return known.open[id]
-end
-local function from_prefix(prefix)
-return '[' .. prefix
-end
-local function to_prefix(prefix)
-return '(' .. prefix .. '\\255'
-end
-local function begins_words(words, prefix)
-local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-return found[1] ~= nil
-end
-local function common_start(one, other)
-local length = 0
-repeat
-length = length + 1
-local byte = string.byte(other, length)
-until byte ~= string.byte(one, length) or not byte or byte == 0
-return string.sub(one, 1, length - 1)
-end
-local function put_fork(keys, known, top, prefix, least)
-redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-set_least(known, top, prefix, least)
-known.forks = {}
-end
-local function mend_fork(keys, known, suffix, fork)
-local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-return
-end
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-local longer = common_start(first, last)
-if longer == prefix then
-return
-end
-local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-if behind then
-set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-else
-put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-end
-take_fork(keys, known, top, prefix)
-end
-local function longest_prefix(top)
-local longest = ''
-for prefix in pairs(prefixes_of(top)) do
-if #prefix > #longest then
-longest = prefix
-end
-end
-return longest
-end
-local function new_best(most)
-return {
-most = most,
-ranks = {},
-refs = {},
-size = 0,
-rank = math.huge,
-ref = math.huge,
-cut = false,
-looked = 0,
-}
-end
-local function sort_best(best)
-local ranks, refs = best.ranks, best.refs
-table.sort(refs, function(one, other)
-return is_before(ranks[one], one, ranks[other], other)
-end)
-for at = best.size, best.most + 1, -1 do
-ranks[refs[at]] = nil
-refs[at] = nil
-best.cut = true
-end
-best.size = #refs
-if best.size == best.most then
-best.ref = refs[best.size]
-best.rank = ranks[best.ref]
-end
-end
-local function offer(best, rank, ref)
-best.looked = best.looked + 1
-if best.ranks[ref] then
-return true
-end
-if not is_before(rank, ref, best.rank, best.ref) then
-best.cut = true
-return false
-end
-best.size = best.size + 1
-best.ranks[ref] = rank
-best.refs[best.size] = ref
-if best.size >= 2 * best.most then
-sort_best(best)
-end
-return true
-end
-local function offer_members(best, members)
-for _, member in ipairs(members) do
-offer(best, place_at(member, #member - 16 + 1))
-end
-end
-local function offer_words(keys, best, child)
-local from, to = from_prefix(child), to_prefix(child)
-local is_text = string.byte(child, -1) == 0
-local most = is_text and 160 or 1000
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-offer_members(best, members)
-if is_text and #members == most then
-local last = members[most]
-return place_at(last, #last - 16 + 1)
-end
-return math.huge, math.huge
-end
-local function sort_lists(lists)
-table.sort(lists, function(one, other)
-return is_before(one.rank, one.ref, other.rank, other.ref)
-end)
-end
-local function offer_places(best, places)
-for byte = 1, #places, 16 do
-if not offer(best, place_at(places, byte)) then
-return false
-end
-end
-return true
-end
-local function offer_open_tops(fields, best, tops)
-local firsts, lists = {}, {}
-for at, top in ipairs(tops) do
-firsts[at] = leaf_of(top, 'A')
-end
-read_leaves(fields, tops, firsts)
-for at, top in ipairs(tops) do
-local rank, ref = place_at(firsts[at].places, 1)
-lists[at] = { top = top, rank = rank, ref = ref }
-end
-sort_lists(lists)
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
-return
-end
-local leaves = leaves_of(list.top)
-read_leaves(fields, { list.top }, leaves)
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf.places) then
-break
-end
-end
-end
-end
-local function offer_children(keys, known, prefix)
-local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-while found[1] do
-local child = string.sub(found[1], 1, #prefix + 1)
-local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-local rank, ref
-if fork then
-local top = get_top(keys.tops, known, fork.id)
-tops[#tops + 1] = top
-rank, ref = top.rank, top.ref
-else
-rank, ref = offer_words(keys, best, child)
-end
-if is_before(rank, ref, limit.rank, limit.ref) then
-limit.rank, limit.ref = rank, ref
-end
-known.work = known.work + 10
-from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-end
-offer_open_tops(keys.tops, best, tops)
-known.work = known.work + best.looked
-sort_best(best)
-if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-limit.rank, limit.ref = best.rank, best.ref
-end
-return best, limit
-end
-local function append_leaves(top, places)
-local from, size = 1, 11 * 16
-while from <= #places do
-local to = from + size - 1
-if #places - to < 8 * 16 then
-to = #places
-end
-put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-from = to + 1
-end
-end
-local function refill(keys, known, top, prefix)
-local best, limit = offer_children(keys, known, prefix)
-local places = {}
-for _, ref in ipairs(best.refs) do
-local rank = best.ranks[ref]
-if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-places[#places + 1] = pack_place(rank, ref)
-end
-end
-local leaves = leaves_of(top)
-local last = leaves[#leaves].places
-drop_leaf(top, #leaves)
-append_leaves(top, last .. table.concat(places))
-top.rank, top.ref = limit.rank, limit.ref
-end
-local function refill_all(keys, known, short)
-for _, one in ipairs(short) do
-one.prefix = longest_prefix(one.top)
-end
-table.sort(short, function(one, other)
-return #one.prefix > #other.prefix
-end)
-for _, one in ipairs(short) do
-if not one.top.is_gone then
-refill(keys, known, one.top, one.prefix)
-end
-end
-end
-local function leave_hot(keys, known, suffixes, one)
-local passed_of, last = { ids = {} }, {}
-for at, suffix in ipairs(suffixes) do
-local passed = walk_forks(keys, known, suffix)
-note_passed(passed_of, passed)
-last[at] = passed[#passed] or false
-end
-local left, short = {}, {}
-read_tops(keys.tops, known, passed_of.ids)
-for at, id in ipairs(passed_of.ids) do
-left[at] = known.open[id]
-end
-for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-if leave_top(keys, known, found, one) then
-short[#short + 1] = { top = found.top }
-end
-end
-for at, suffix in ipairs(suffixes) do
-if last[at] then
-mend_fork(keys, known, suffix, last[at])
-end
-end
-refill_all(keys, known, short)
-end
-local function leave_words(keys, known, entry, ref)
-local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-known.work = known.work + work_of(suffixes, '')
-redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-leave_hot(keys, known, suffixes, one)
-end
-local function remove_entry(keys, known, field, record)
-local entry = parse_record(record)
-redis.call('HDEL', keys.entries, field)
-redis.call('HDEL', keys.ids, entry.id)
-redis.call('ZREM', keys.expiry, field)
-leave_words(keys, known, entry, (struct.unpack('>d', field)))
-end
-for at = gone_at, #gone do
-local field = redis.call('HGET', ids, gone[at])
-if field then
-local record = redis.call('HGET', entries, field)
-if not has_expired(struct.unpack('>d', record), now_ms) then
-removed = removed + 1
-end
-remove_entry(keys, known, field, record)
-end
-taken = taken + 1
-known.work = known.work + 1
-if known.work > 6000 then
-break
-end
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function reap(keys, known, now_ms, most)
-local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-for _, field in ipairs(due) do
-local record = redis.call('HGET', keys.entries, field)
-remove_entry(keys, known, field, record)
-if known.work > 6000 then
-return true
-end
-end
-return #due == most
-end
-reap(keys, known, now_ms, 20)
-local function renew_fronts(keys, known, codec)
-local written, bytes = {}, 0
-local function front_head(top, codec)
-local parts, size = { '2', string.char(#codec), codec, '' }, 0
-for prefix, least in pairs(prefixes_of(top)) do
-size = size + 1
-parts[size + 4] = string.char(least, #prefix) .. prefix
-end
-if size > 255 then
-return nil
-end
-parts[4] = string.char(size)
-return table.concat(parts)
-end
-local function first_fields(tops, top)
-local first = leaf_of(top, 'A')
-read_leaves(tops, { top }, { first })
-local fields = {}
-for at = 1, 10 do
-fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-end
-return fields
-end
-local function start_of(first, start, text)
-if start ~= '' and string.sub(text, 1, #start) == start then
-return start
-end
-return common_start(first, text)
-end
-local function tell_records(parts, records)
-local first, start = '', ''
-for at = 1, #records do
-local record = records[at]
-local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-local text_at = id_at + id_bytes + marked_bytes
-local payload_at = text_at + text_bytes
-local text = string.sub(record, text_at, payload_at - 1)
-start = start_of(first, start, text)
-first = at == 1 and text or first
-local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-parts[#parts + 1] = string.sub(record, text_at + #start)
-end
-end
-local function make_front(keys, codec, top)
-local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-if not head then
-return nil
-end
-local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-for _, record in ipairs(records) do
-bytes = bytes + #record
-if string.byte(record) > 0 or bytes > 4096 then
-return nil
-end
-end
-local parts = { head }
-tell_records(parts, records)
-return table.concat(parts)
-end
-local function renew_front(keys, codec, top)
-local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-local has_front = front and front ~= '' and 1 or 0
-if top.has_front ~= has_front then
-top.has_front, top.has_new_head = has_front, true
-end
-return front
-end
-for id, top in pairs(known.open) do
-local front = top.has_new_front and renew_front(keys, codec, top)
-if front == '' then
-redis.call('HDEL', keys.fronts, id)
-elseif front then
-written[#written + 1] = id
-written[#written + 1] = front
-bytes = bytes + #front
-end
-if bytes > 16384 then
-redis.call('HSET', keys.fronts, unpack(written))
-written, bytes = {}, 0
-end
-end
-if written[1] then
-redis.call('HSET', keys.fronts, unpack(written))
-end
-end
-renew_fronts(keys, known, index.codec)
-local function write_tops(tops, known)
-local gone, written = {}, {}
-local function pack_top(top)
-local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-for at, leaf in ipairs(leaves_of(top)) do
-head[at + 1] = leaf.letter
-rest[at] = pack_place(leaf.rank, leaf.ref)
-end
-for prefix, least in pairs(prefixes_of(top)) do
-rest[#rest + 1] = string.char(least, #prefix) .. prefix
-end
-return table.concat(head), table.concat(rest)
-end
-local function collect_writes(top, gone, written)
-for _, letter in ipairs(top.dropped) do
-gone[#gone + 1] = leaf_field(top, letter)
-end
-if top.is_gone then
-gone[#gone + 1] = top.id
-gone[#gone + 1] = leaf_field(top, '')
-for _, leaf in ipairs(leaves_of(top)) do
-gone[#gone + 1] = leaf_field(top, leaf.letter)
-end
-return
-end
-if top.has_new_head then
-local head, rest = pack_top(top)
-written[#written + 1] = top.id
-written[#written + 1] = head
-written[#written + 1] = leaf_field(top, '')
-written[#written + 1] = rest
-end
-for letter, leaf in pairs(top.read) do
-if leaf.is_new then
-written[#written + 1] = leaf_field(top, letter)
-written[#written + 1] = leaf.places
-end
-end
-end
-for _, top in pairs(known.open) do
-collect_writes(top, gone, written)
-end
-for from = 1, #gone, 1000 do
-redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
-end
-for from = 1, #written, 1000 do
-redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
-end
-end
-write_tops(tops, known)
-if not index.is_new then
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
-end
-return { 'removed', removed, taken }`,
-  },
+  script: linked('autocomplete/remove', 'f6aab43aebd1ffb6091f9a258c4af7b1649a8c9e', { reads: false, bytes: false }, [removeLua, 0, 7, indexModule, 0, 11, removeLua, 7, 4, sharedCalls, 3, 10, removeLua, 11, 8, sharedClock, 0, 4, removeLua, 19, 1, topsModule, 0, 3, removeLua, 29, 2, indexModule, 33, 12, removeLua, 20, 9, removeLua, 31, 1, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 32, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 47, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 48, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 49, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 51, 3]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
-  lines: [
-    [1, 'lua/autocomplete/remove.lua', 13],
-    [4, 'lua/autocomplete/remove.lua', 17],
-    [5, 'lua/autocomplete/remove.lua', 21],
-    [8, 'lua/shared/autocomplete/index.lua', 5],
-    [19, 'lua/autocomplete/remove.lua', 25],
-    [23, 'lua/shared/calls.lua', 15],
-    [33, 'lua/autocomplete/remove.lua', 29],
-    [41, 'lua/shared/clock.lua', 3],
-    [45, 'lua/autocomplete/remove.lua', 37],
-    [46, 'lua/shared/autocomplete/tops.lua', 3],
-    [49, 'lua/autocomplete/remove.lua', 47],
-    [51, 'lua/shared/autocomplete/index.lua', 50],
-    [63, 'lua/autocomplete/remove.lua', 38],
-    [72, 'lua/autocomplete/remove.lua', 49],
-    [73, 'lua/shared/autocomplete/index.lua', 43],
-    [76, 'lua/shared/autocomplete/index.lua', 28],
-    [90, 'lua/shared/autocomplete/words.lua', 5],
-    [104, 'lua/shared/autocomplete/places.lua', 12],
-    [107, 'lua/shared/autocomplete/words.lua', 93],
-    [110, 'lua/shared/autocomplete/index.lua', 74],
-    [117, 'lua/shared/autocomplete/words.lua', 21],
-    [124, 'lua/shared/autocomplete/places.lua', 44],
-    [132, 'lua/shared/autocomplete/tops.lua', 68],
-    [141, 'lua/shared/autocomplete/hot.lua', 13],
-    [156, 'lua/shared/autocomplete/hot.lua', 103],
-    [167, 'lua/shared/autocomplete/leaves.lua', 24],
-    [173, 'lua/shared/autocomplete/tops.lua', 8],
-    [189, 'lua/shared/autocomplete/search.lua', 17],
-    [192, 'lua/shared/autocomplete/places.lua', 17],
-    [195, 'lua/shared/autocomplete/leaves.lua', 36],
-    [203, 'lua/shared/autocomplete/leaves.lua', 168],
-    [223, 'lua/shared/autocomplete/leaves.lua', 31],
-    [226, 'lua/shared/autocomplete/leaves.lua', 84],
-    [241, 'lua/shared/autocomplete/tops.lua', 31],
-    [253, 'lua/shared/autocomplete/leaves.lua', 153],
-    [266, 'lua/shared/autocomplete/leaves.lua', 190],
-    [271, 'lua/shared/autocomplete/leaves.lua', 109],
-    [274, 'lua/shared/autocomplete/leaves.lua', 197],
-    [280, 'lua/shared/autocomplete/leaves.lua', 45],
-    [291, 'lua/shared/autocomplete/leaves.lua', 132],
-    [297, 'lua/shared/autocomplete/leaves.lua', 114],
-    [314, 'lua/shared/autocomplete/leaves.lua', 205],
-    [319, 'lua/shared/autocomplete/leaves.lua', 233],
-    [334, 'lua/shared/autocomplete/leaves.lua', 250],
-    [349, 'lua/shared/autocomplete/leaves.lua', 101],
-    [356, 'lua/shared/autocomplete/leaves.lua', 57],
-    [368, 'lua/shared/autocomplete/tops.lua', 79],
-    [373, 'lua/shared/autocomplete/tops.lua', 93],
-    [381, 'lua/shared/autocomplete/tops.lua', 110],
-    [384, 'lua/shared/autocomplete/tops.lua', 115],
-    [391, 'lua/shared/autocomplete/tops.lua', 200],
-    [410, 'lua/shared/autocomplete/tops.lua', 25],
-    [414, 'lua/shared/autocomplete/places.lua', 32],
-    [417, 'lua/shared/autocomplete/places.lua', 36],
-    [420, 'lua/shared/autocomplete/tops.lua', 171],
-    [424, 'lua/shared/autocomplete/hot.lua', 30],
-    [432, 'lua/shared/autocomplete/tops.lua', 86],
-    [437, 'lua/shared/autocomplete/tops.lua', 177],
-    [458, 'lua/shared/autocomplete/hot.lua', 238],
-    [467, 'lua/shared/autocomplete/search.lua', 4],
-    [479, 'lua/shared/autocomplete/search.lua', 21],
-    [495, 'lua/shared/autocomplete/search.lua', 39],
-    [512, 'lua/shared/autocomplete/search.lua', 58],
-    [517, 'lua/shared/autocomplete/hot.lua', 165],
-    [519, 'lua/shared/autocomplete/hot.lua', 168],
-    [529, 'lua/shared/autocomplete/search.lua', 76],
-    [534, 'lua/shared/autocomplete/search.lua', 65],
-    [542, 'lua/shared/autocomplete/hot.lua', 180],
-    [567, 'lua/shared/autocomplete/hot.lua', 207],
-    [597, 'lua/shared/autocomplete/leaves.lua', 140],
-    [608, 'lua/shared/autocomplete/hot.lua', 249],
-    [623, 'lua/shared/autocomplete/hot.lua', 266],
-    [636, 'lua/shared/autocomplete/tops.lua', 221],
-    [660, 'lua/shared/autocomplete/words.lua', 98],
-    [666, 'lua/shared/autocomplete/words.lua', 106],
-    [673, 'lua/autocomplete/remove.lua', 50],
-    [688, 'lua/shared/numbers.lua', 4],
-    [695, 'lua/shared/autocomplete/words.lua', 116],
-    [706, 'lua/autocomplete/remove.lua', 65],
-    [707, 'lua/shared/autocomplete/fronts.lua', 93],
-    [709, 'lua/shared/autocomplete/fronts.lua', 38],
-    [721, 'lua/shared/autocomplete/fronts.lua', 52],
-    [730, 'lua/shared/autocomplete/fronts.lua', 13],
-    [736, 'lua/shared/autocomplete/fronts.lua', 21],
-    [752, 'lua/shared/autocomplete/fronts.lua', 63],
-    [768, 'lua/shared/autocomplete/fronts.lua', 81],
-    [776, 'lua/shared/autocomplete/fronts.lua', 95],
-    [794, 'lua/autocomplete/remove.lua', 66],
-    [795, 'lua/shared/autocomplete/tops.lua', 155],
-    [797, 'lua/shared/autocomplete/leaves.lua', 71],
-    [808, 'lua/shared/autocomplete/tops.lua', 124],
-    [834, 'lua/shared/autocomplete/tops.lua', 157],
-    [844, 'lua/autocomplete/remove.lua', 67],
-    [846, 'lua/shared/calls.lua', 41],
-    [848, 'lua/shared/calls.lua', 8],
-    [851, 'lua/shared/calls.lua', 43],
-    [852, 'lua/shared/calls.lua', 28],
-    [858, 'lua/shared/expiry.lua', 6],
-    [861, 'lua/shared/expiry.lua', 10],
-    [873, 'lua/shared/expiry.lua', 23],
-    [876, 'lua/shared/calls.lua', 35],
-    [881, 'lua/shared/calls.lua', 44],
-    [884, 'lua/autocomplete/remove.lua', 69],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
     encoded[0] = args.caller
@@ -4198,442 +1793,8 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: {
-    name: 'autocomplete/suggest',
-    sha1: '9666169fa9df51d34e3cf95b65ffd1cad1906f6c',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local entries = KEYS[2]
-local codec = ARGV[1]
-local query = ARGV[2]
-local limit = tonumber(ARGV[3] or 10)
-local fuzzy = ARGV[4] == '1'
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
-if layout and layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-return redis.error_reply('CODEC ' .. stored_codec)
-end
-local prefix = string.sub(query, 1, 64)
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local function collect(entries, fields, found, limit, others)
-local size, now_ms = #found, nil
-for from = 1, #fields, limit do
-if size >= limit then
-return
-end
-local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-for at = 1, #records do
-local record = records[at]
-local is_gone = others and others[fields[from + at - 1]]
-if string.byte(record) > 0 then
-now_ms = now_ms or math.floor(clock_us() / 1000)
-is_gone = is_gone or struct.unpack('>d', record) <= now_ms
-end
-if size < limit and not is_gone then
-size = size + 1
-found[size] = record
-end
-end
-end
-end
-local function search(keys, prefix, limit)
-local function new_list()
-return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
-end
-local found = new_list()
-local function first_of_members(members, most)
-local unpack_place, insert = struct.unpack, table.insert
-local ranks, refs, size, more = new_list(), new_list(), 0, false
-local last_rank, last_ref = math.huge, math.huge
-for at = 1, #members do
-local member = members[at]
-local rank, ref = unpack_place('>dd', member, #member - 15)
-if rank > last_rank or (rank == last_rank and ref > last_ref) then
-more = true
-else
-local before = size
-while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-before = before - 1
-end
-if before == 0 or refs[before] ~= ref then
-insert(ranks, before + 1, rank)
-insert(refs, before + 1, ref)
-size = size + 1
-end
-if size > most then
-ranks[size], refs[size] = nil, nil
-size, more = most, true
-end
-if size == most then
-last_rank, last_ref = ranks[size], refs[size]
-end
-end
-end
-return refs, more
-end
-local function match_exactly(keys, prefix, most)
-local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
-if fork then
-local function id_of_fork(fork)
-return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
-end
-local id = id_of_fork(fork)
-local function match_top(tops, id, most)
-local fields, size, sub = new_list(), 0, string.sub
-local field = id .. ':'
-local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-local leaves = { first }
-while true do
-for at = 1, #leaves do
-local places = leaves[at]
-for byte = 9, #places, 16 do
-if size == most then
-return fields, true, has_front
-end
-size = size + 1
-fields[size] = sub(places, byte, byte + 7)
-end
-end
-if read == last then
-return fields, struct.unpack('>d', head) < math.huge, has_front
-elseif size == most then
-return fields, true, has_front
-end
-local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-for at = read + 1, to do
-names[at - read] = field .. sub(head, at, at)
-end
-read, leaves = to, redis.call('HMGET', tops, unpack(names))
-end
-end
-local fields, more, has_front = match_top(keys.tops, id, most)
-return fields, more, has_front and id or ''
-end
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
-local fields, more = first_of_members(members, most)
-for at = 1, #fields do
-fields[at] = struct.pack('>d', fields[at])
-end
-return fields, more, ''
-end
-local fields, more, front = match_exactly(keys, prefix, limit)
-collect(keys.entries, fields, found, limit)
-if more and #found < limit then
-fields, more = match_exactly(keys, prefix, 200)
-found = new_list()
-collect(keys.entries, fields, found, limit)
-end
-return found, fields, more and #found < limit, front
-end
-local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
-local found, fields, is_short, front = search(keys, prefix, limit)
-local exact = #found
-if fuzzy and not is_short and exact < limit then
-local others = {}
-for _, field in ipairs(fields) do
-others[field] = true
-end
-local function match_nearby(keys, query)
-local function new_best(most)
-return {
-most = most,
-ranks = {},
-refs = {},
-size = 0,
-rank = math.huge,
-ref = math.huge,
-cut = false,
-looked = 0,
-}
-end
-local best = new_best(200)
-local function characters_of(query)
-local characters = {}
-for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-characters[#characters + 1] = character
-end
-return characters
-end
-local characters = characters_of(query)
-if #characters < LEAST_CHARACTERS then
-return {}, false
-end
-local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-for at = #characters, MOST_CHARACTERS + 1, -1 do
-characters[at] = nil
-end
-local hot = { ids = {}, known = {} }
-local function to_prefix(prefix)
-return '(' .. prefix .. '\\255'
-end
-local function nearby_prefixes(words, characters)
-local prefixes, seen = {}, {}
-local function try(prefix)
-if not seen[prefix] then
-seen[prefix] = true
-prefixes[#prefixes + 1] = prefix
-end
-end
-local size = #characters
-local function following(words, beginning)
-local characters = {}
-local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-while #characters < 64 do
-local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-if not found[1] then
-break
-end
-local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-characters[#characters + 1] = character
-from = '(' .. beginning .. character .. '\\255'
-end
-return characters
-end
-for at = 1, size do
-local beginning = table.concat(characters, '', 1, at - 1)
-local rest = table.concat(characters, '', at + 1)
-try(beginning .. rest)
-if at < size then
-try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-for _, character in ipairs(following(words, beginning)) do
-try(beginning .. character .. rest)
-try(beginning .. character .. characters[at] .. rest)
-end
-end
-end
-return prefixes
-end
-local function from_prefix(prefix)
-return '[' .. prefix
-end
-local function first_fork(forks, prefix)
-local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-if not found[1] then
-return nil
-end
-local cut = string.find(found[1], '\\0', 1, true)
-return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function is_before(rank, ref, other_rank, other_ref)
-return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-local function sort_best(best)
-local ranks, refs = best.ranks, best.refs
-table.sort(refs, function(one, other)
-return is_before(ranks[one], one, ranks[other], other)
-end)
-for at = best.size, best.most + 1, -1 do
-ranks[refs[at]] = nil
-refs[at] = nil
-best.cut = true
-end
-best.size = #refs
-if best.size == best.most then
-best.ref = refs[best.size]
-best.rank = ranks[best.ref]
-end
-end
-local function offer(best, rank, ref)
-best.looked = best.looked + 1
-if best.ranks[ref] then
-return true
-end
-if not is_before(rank, ref, best.rank, best.ref) then
-best.cut = true
-return false
-end
-best.size = best.size + 1
-best.ranks[ref] = rank
-best.refs[best.size] = ref
-if best.size >= 2 * best.most then
-sort_best(best)
-end
-return true
-end
-local function place_at(packed, byte)
-return struct.unpack('>dd', packed, byte)
-end
-local function offer_members(best, members)
-for _, member in ipairs(members) do
-offer(best, place_at(member, #member - 16 + 1))
-end
-end
-local function offer_matches(best, keys, prefix, hot)
-local from, to = from_prefix(prefix), to_prefix(prefix)
-if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
-return
-end
-local fork, id = first_fork(keys.forks, prefix)
-if not fork and best.looked < 4000 then
-offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-elseif fork and not hot.known[id] then
-hot.known[id] = true
-hot.ids[#hot.ids + 1] = id
-end
-end
-for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-end
-local function offer_tops(best, tops, ids)
-local lists = {}
-local function read_firsts(lists, tops, ids, from)
-local names = {}
-for at = from, math.min(from + 100 - 1, #ids) do
-names[#names + 1] = ids[at]
-names[#names + 1] = ids[at] .. ':A'
-end
-local stored = redis.call('HMGET', tops, unpack(names))
-for at = 1, #stored, 2 do
-local rank, ref = place_at(stored[at + 1], 1)
-lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
-end
-end
-for from = 1, #ids, 100 do
-read_firsts(lists, tops, ids, from)
-end
-local function sort_lists(lists)
-table.sort(lists, function(one, other)
-return is_before(one.rank, one.ref, other.rank, other.ref)
-end)
-end
-sort_lists(lists)
-local function offer_places(best, places)
-for byte = 1, #places, 16 do
-if not offer(best, place_at(places, byte)) then
-return false
-end
-end
-return true
-end
-local function offer_top(best, tops, list)
-local names = {}
-for at = 19, #list.head do
-names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
-end
-if not offer_places(best, list.first) then
-return
-end
-local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf) then
-return
-end
-end
-best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
-end
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
-return
-end
-offer_top(best, tops, list)
-end
-end
-offer_tops(best, keys.tops, hot.ids)
-local function fields_of_best(best)
-sort_best(best)
-local fields = {}
-local function field_of(ref)
-return struct.pack('>d', ref)
-end
-for at, ref in ipairs(best.refs) do
-fields[at] = field_of(ref)
-end
-return fields, best.cut
-end
-return fields_of_best(best)
-end
-local nearby, more = match_nearby(keys, prefix)
-collect(entries, nearby, found, limit, others)
-is_short = more and #found < limit
-end
-local function show(records, exact)
-local shown, size = {}, 0
-local unpack_head, sub = struct.unpack, string.sub
-for at = 1, #records do
-local record = records[at]
-local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
-local text_at = id_at + id_bytes + marked_bytes
-local text = sub(record, text_at, text_at + text_bytes - 1)
-shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
-shown[size + 2] = text
-shown[size + 3] = 4503599627370496 - rank
-shown[size + 4] = sub(record, text_at + text_bytes)
-shown[size + 5] = at > exact and 1 or 0
-size = size + 5
-end
-return shown
-end
-return { 'suggested', is_short and 1 or 0, front, show(found, exact) }`,
-  },
+  script: linked('autocomplete/suggest', '9666169fa9df51d34e3cf95b65ffd1cad1906f6c', { reads: true, bytes: true }, [suggestLua, 0, 6, searchModule, 146, 1, suggestLua, 6, 7, suggestLua, 14, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 13, 1, suggestLua, 15, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 22, 4, searchModule, 303, 17, suggestLua, 26, 1]),
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
-  lines: [
-    [1, 'lua/autocomplete/suggest.lua', 13],
-    [3, 'lua/autocomplete/suggest.lua', 18],
-    [7, 'lua/shared/autocomplete/search.lua', 185],
-    [8, 'lua/autocomplete/suggest.lua', 23],
-    [15, 'lua/autocomplete/suggest.lua', 31],
-    [16, 'lua/shared/clock.lua', 3],
-    [20, 'lua/shared/autocomplete/search.lua', 337],
-    [30, 'lua/shared/autocomplete/search.lua', 348],
-    [41, 'lua/shared/autocomplete/search.lua', 362],
-    [42, 'lua/shared/autocomplete/search.lua', 86],
-    [45, 'lua/shared/autocomplete/search.lua', 363],
-    [46, 'lua/shared/autocomplete/search.lua', 92],
-    [76, 'lua/shared/autocomplete/search.lua', 124],
-    [80, 'lua/shared/autocomplete/search.lua', 142],
-    [83, 'lua/shared/autocomplete/search.lua', 128],
-    [84, 'lua/shared/autocomplete/search.lua', 148],
-    [106, 'lua/shared/autocomplete/search.lua', 171],
-    [113, 'lua/shared/autocomplete/search.lua', 129],
-    [116, 'lua/shared/autocomplete/search.lua', 133],
-    [123, 'lua/shared/autocomplete/search.lua', 364],
-    [132, 'lua/autocomplete/suggest.lua', 30],
-    [133, 'lua/autocomplete/suggest.lua', 32],
-    [140, 'lua/shared/autocomplete/search.lua', 238],
-    [141, 'lua/shared/autocomplete/search.lua', 4],
-    [153, 'lua/shared/autocomplete/search.lua', 239],
-    [154, 'lua/shared/autocomplete/search.lua', 189],
-    [161, 'lua/shared/autocomplete/search.lua', 240],
-    [170, 'lua/shared/autocomplete/places.lua', 36],
-    [173, 'lua/shared/autocomplete/search.lua', 213],
-    [182, 'lua/shared/autocomplete/search.lua', 198],
-    [196, 'lua/shared/autocomplete/search.lua', 222],
-    [210, 'lua/shared/autocomplete/places.lua', 32],
-    [213, 'lua/shared/autocomplete/places.lua', 44],
-    [221, 'lua/shared/autocomplete/search.lua', 17],
-    [224, 'lua/shared/autocomplete/search.lua', 21],
-    [240, 'lua/shared/autocomplete/search.lua', 39],
-    [257, 'lua/shared/autocomplete/places.lua', 17],
-    [260, 'lua/shared/autocomplete/search.lua', 58],
-    [265, 'lua/shared/autocomplete/search.lua', 272],
-    [278, 'lua/shared/autocomplete/search.lua', 249],
-    [281, 'lua/shared/autocomplete/search.lua', 319],
-    [283, 'lua/shared/autocomplete/search.lua', 287],
-    [295, 'lua/shared/autocomplete/search.lua', 321],
-    [298, 'lua/shared/autocomplete/search.lua', 76],
-    [303, 'lua/shared/autocomplete/search.lua', 324],
-    [304, 'lua/shared/autocomplete/search.lua', 65],
-    [312, 'lua/shared/autocomplete/search.lua', 301],
-    [328, 'lua/shared/autocomplete/search.lua', 325],
-    [336, 'lua/shared/autocomplete/search.lua', 252],
-    [337, 'lua/shared/autocomplete/search.lua', 256],
-    [340, 'lua/shared/autocomplete/places.lua', 22],
-    [343, 'lua/shared/autocomplete/search.lua', 259],
-    [348, 'lua/shared/autocomplete/search.lua', 253],
-    [350, 'lua/autocomplete/suggest.lua', 39],
-    [354, 'lua/shared/autocomplete/search.lua', 376],
-    [371, 'lua/autocomplete/suggest.lua', 43],
-  ],
   encode(args) {
     return withoutDefaults([
       args.codec,

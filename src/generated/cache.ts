@@ -4,7 +4,475 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
+
+const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 9, 5, 51], text: `local value = KEYS[1]
+local load = KEYS[2]
+local id = ARGV[1]
+local codec = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local seen = tonumber(ARGV[4])
+local waited = tonumber(ARGV[5])
+local waits = ARGV[6] == '1'
+local tags = ARGV[7]
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local served = may_serve(head, tags, now_ms)
+if served and head.codec ~= codec then
+return redis.error_reply('CODEC ' .. head.codec)
+end
+if served and head.token ~= seen then
+return { 'found', now_ms, redis.call('GET', value) }
+end
+if known.lease_ends_ms > now_ms then
+if known.loader == id then
+return { 'elected', known.token, known.lease_ends_ms, now_ms }
+end
+local left_ms = known.lease_ends_ms - now_ms
+if waits and not string.find(known.waiters, id .. ' ', 1, true) then
+if #known.waiters >= 16000 then
+return { 'loading', known.token, math.min(left_ms, 250), now_ms }
+end
+redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
+end
+return { 'loading', known.token, left_ms, now_ms }
+end
+if waited > 0 and known.failed == waited then
+return { 'failed', now_ms, known.failure }
+end
+if served and known.resting_until_ms > now_ms then
+return { 'resting', known.resting_until_ms - now_ms, now_ms }
+end
+local token = next_token(math.max(known.token, known.floor, head.token), now_us)
+local lease_ends_ms = now_ms + lease_ms
+redis.call(
+'HSET',
+load,
+'layout',
+'1',
+'token',
+exact(token),
+'loader',
+id,
+'lease_ends_ms',
+exact(lease_ends_ms)
+)
+redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
+keep_load(load, token, lease_ms, now_ms)
+return { 'elected', token, lease_ends_ms, now_ms }` }
+const extendLua: LuaText = { file: 'lua/cache/extend.lua', taken: [9, 2, 1, 21, 1, 5], text: `local load, load_at = KEYS, 1
+local leases, leases_at = ARGV, 1
+local now_ms = math.floor(clock_us() / 1000)
+local found, refused = {}, {}
+for at = load_at, #load, 1 do
+local open = function()
+return open_load(load[at])
+end
+local known, why = try_open(open, '1')
+found[at] = known or false
+if not known then
+refused[#refused + 1] = at - 1
+refused[#refused + 1] = why
+end
+end
+local ends = {}
+for at = leases_at, #leases, 2 do
+local place = (at - leases_at) / 2 + 1
+local known = found[place]
+ends[place] = 0
+local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
+if is_live and known.token == tonumber(leases[at]) then
+ends[place] = now_ms + leases[at + 1]
+keep_load(load[place], 0, ends[place] - now_ms, now_ms)
+redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
+end
+end
+return { 'extended', now_ms, ends, refused }` }
+const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 7, 1, 10, 1, 20], text: `local load = KEYS[1]
+local id = ARGV[1]
+local rest_ms = tonumber(ARGV[2])
+local channel = ARGV[3]
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] == '1'
+local reason = ARGV[6]
+local known = open_load(load)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if known.loader ~= id then
+return { 'lost' }
+end
+local revoked = is_revoked(known)
+if is_open(known) then
+local now_ms = math.floor(clock_us() / 1000)
+redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
+if reason ~= '' and not revoked then
+redis.call(
+'HSET',
+load,
+'failed',
+exact(known.token),
+'failure',
+reason,
+'resting_until_ms',
+exact(now_ms + rest_ms)
+)
+end
+keep_load(load, known.token, rest_ms, now_ms)
+tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
+end
+if revoked then
+return { 'revoked' }
+end
+return { 'failed' }` }
+const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 2, 1, 11], text: `local value = KEYS[1]
+local token = tonumber(ARGV[1])
+local head = open_head(value)
+if head.layout ~= 1 then
+return redis.error_reply('LAYOUT ' .. head.layout)
+end
+if head.token == 0 or head.token ~= token then
+return { 'absent' }
+end
+if not head.held then
+redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
+end
+return { 'held' }` }
+const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [8, 2, 1, 31], text: `local value = KEYS[1]
+local load = KEYS[2]
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local loads = known.lease_ends_ms > now_ms
+local loading = loads and known.token or 0
+local lease_ends_ms = loads and known.lease_ends_ms or 0
+local version = math.max(known.version, head.version)
+if head.stale_until_ms <= now_ms then
+return { 'inspection', 'absent', 0, 0, 0, 0, 0, version, 0, 0, '', '', loading, lease_ends_ms, now_ms }
+end
+return {
+'inspection',
+head.fresh_until_ms > now_ms and 'fresh' or 'stale',
+head.created_at_ms,
+head.load_ms,
+head.fresh_until_ms,
+head.stale_until_ms,
+head.token,
+version,
+head.flags,
+redis.call('STRLEN', value),
+head.codec,
+head.tags,
+loading,
+lease_ends_ms,
+now_ms,
+}` }
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 3, 4, 4], text: `local generation = KEYS[1]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
+redis.call('SET', generation, exact(newest), 'PX', '5184000000')
+tell_levels(generation, newest, { channel = channel, sharded = sharded })
+return { 'invalidated', newest }` }
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 4, 1, 6, 1, 4, 1, 9], text: `local value = KEYS[1]
+local load = KEYS[2]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+return redis.error_reply('LAYOUT ' .. unknown)
+end
+local existed = redis.call('UNLINK', value)
+local newest = math.max(head.token, known.token, known.floor)
+revoke(load, known, newest)
+if newest > 0 then
+local token = is_open(known) and known.token or newest
+local version = math.max(head.version, known.version)
+redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
+keep_load(load, newest, 0, math.floor(clock_us() / 1000))
+end
+if head.held then
+tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+end
+return { 'invalidated', existed }` }
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 14, 1, 41, 1, 13], text: `local value = KEYS[1]
+local load = KEYS[2]
+local codec = ARGV[1]
+local caller = ARGV[2]
+local call = ARGV[3]
+local version = tonumber(ARGV[4])
+local flags = tonumber(ARGV[5])
+local fresh_ms = tonumber(ARGV[6])
+local stale_ms = tonumber(ARGV[7])
+local channel = ARGV[8]
+local sharded = ARGV[9] == '1'
+local counted = ARGV[10] == '1'
+local tags = ARGV[11]
+local payload = ARGV[12]
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local before, late = recall(redis.call('HGET', load, caller), call)
+if late then
+return redis.error_reply('INVALID call: has settled long ago')
+end
+if before then
+local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
+if fresh_until_ms == '0' then
+return { 'superseded', tonumber(newest) }
+end
+return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
+end
+local newest = math.max(known.version, head.version)
+if version > 0 and version <= newest then
+remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
+keep_load(load, 0, 0, now_ms)
+return { 'superseded', newest }
+end
+local token = next_token(math.max(known.token, known.floor, head.token), now_us)
+local fresh_until_ms, stale_until_ms = keep_value(value, {
+codec = codec,
+flags = flags,
+tags = tags,
+token = token,
+version = math.max(version, newest),
+load_ms = 0,
+fresh_ms = fresh_ms,
+stale_ms = stale_ms,
+}, payload, now_ms)
+revoke(load, known, token)
+if version > 0 then
+redis.call('HSET', load, 'version', exact(version))
+end
+remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
+if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
+redis.call('HSET', load, 'layout', '1', 'token', exact(token))
+end
+keep_load(load, token, fresh_ms + stale_ms, now_ms)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if known.waiters ~= '' then
+redis.call('HDEL', load, 'waiters')
+tell_waiters(known.waiters, 'stored', how)
+end
+if head.held then
+tell_levels(value, token, how)
+end
+return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 14, 1, 37, 1, 4], text: `local value = KEYS[1]
+local load = KEYS[2]
+local codec = ARGV[1]
+local token = tonumber(ARGV[2])
+local version = tonumber(ARGV[3])
+local flags = tonumber(ARGV[4])
+local load_ms = tonumber(ARGV[5])
+local fresh_ms = tonumber(ARGV[6])
+local stale_ms = tonumber(ARGV[7])
+local channel = ARGV[8]
+local sharded = ARGV[9] == '1'
+local counted = ARGV[10] == '1'
+local tags = ARGV[11]
+local payload = ARGV[12]
+local how = { channel = channel, sharded = sharded, counted = counted }
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if token > 0 and head.token == token and not is_open(known) then
+return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
+end
+if known.token ~= token or not is_open(known) then
+return { 'lost' }
+end
+if is_revoked(known) then
+close_load(load, known, 'ended', how)
+return { 'revoked' }
+end
+local newest = math.max(known.version, head.version)
+if version > 0 and version < newest then
+close_load(load, known, 'ended', how)
+return { 'superseded', newest }
+end
+local fresh_until_ms, stale_until_ms = keep_value(value, {
+codec = codec,
+flags = flags,
+tags = tags,
+token = token,
+version = math.max(version, newest),
+load_ms = load_ms,
+fresh_ms = fresh_ms,
+stale_ms = stale_ms,
+}, payload, now_ms)
+close_load(load, known, 'stored', how)
+if head.held then
+tell_levels(value, token, how)
+end
+if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
+redis.call('HDEL', load, 'layout', 'token')
+end
+return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
+const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function open_load(load)
+local stored = redis.call(
+'HMGET',
+load,
+'layout',
+'token',
+'loader',
+'lease_ends_ms',
+'floor',
+'version',
+'failed',
+'failure',
+'resting_until_ms',
+'waiters'
+)
+return {
+layout = stored[1] or '1',
+token = tonumber(stored[2] or 0),
+loader = stored[3],
+lease_ends_ms = tonumber(stored[4] or 0),
+floor = tonumber(stored[5] or 0),
+version = tonumber(stored[6] or 0),
+failed = tonumber(stored[7] or 0),
+failure = stored[8] or '',
+resting_until_ms = tonumber(stored[9] or 0),
+waiters = stored[10] or '',
+}
+end
+local function is_open(known)
+return known.lease_ends_ms > 0
+end
+local function is_revoked(known)
+return known.token <= known.floor
+end
+local function keep_load(load, token, ms, now_ms)
+local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+if redis.call('PTTL', load) < kept_ms then
+redis.call('PEXPIRE', load, kept_ms)
+end
+end
+local function close_load(load, known, word, how)
+redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
+if known.floor > known.token then
+redis.call('HSET', load, 'token', exact(known.floor))
+end
+tell_waiters(known.waiters, word, how)
+end
+local function revoke(load, known, newest)
+if is_open(known) then
+redis.call('HSET', load, 'floor', exact(newest))
+elseif known.token > 0 then
+redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+end
+end` }
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [3, 9, 3, 5], text: `local function tell_levels(key, number, how)
+local channel = how.channel .. ':levels'
+local message = exact(number) .. ' ' .. key
+if how.sharded then
+redis.call('SPUBLISH', channel, message)
+else
+redis.call('PUBLISH', channel, message)
+end
+end
+local function tell_waiters(waiters, word, how)
+for id in string.gmatch(waiters, '%S+') do
+tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+end
+end` }
+const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [1, 8, 18, 7, 1, 8, 2, 6, 1, 21, 2, 3, 2, 20], text: `local function unknown_layout(head, known)
+if head.layout ~= 1 then
+return head.layout
+elseif known.layout ~= '1' then
+return known.layout
+end
+return nil
+end
+local function read_number(text, at, length)
+local number = 0
+for place = at, at + length - 1 do
+number = number * 256 + string.byte(text, place)
+end
+return number
+end
+local function number_bytes(number, length)
+local digits = {}
+for place = length, 1, -1 do
+digits[place] = string.char(number % 256)
+number = math.floor(number / 256)
+end
+return table.concat(digits)
+end
+local function open_head(value)
+local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+local layout = string.byte(head) or 1
+if layout ~= 1 then
+return { layout = layout }
+end
+local length = #head > 40 and read_number(head, 3, 2) or 0
+local codec_ends = 41 + (string.byte(head, 41) or 0)
+if codec_ends > length or length > #head then
+return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+end
+local flags = string.byte(head, 2)
+return {
+layout = layout,
+flags = flags % 4,
+held = flags >= 4,
+length = length,
+created_at_ms = read_number(head, 5, 6),
+load_ms = read_number(head, 11, 4),
+fresh_until_ms = read_number(head, 15, 6),
+stale_until_ms = read_number(head, 21, 6),
+token = read_number(head, 27, 7),
+version = read_number(head, 34, 7),
+codec = string.sub(head, 42, codec_ends),
+tags = string.sub(head, codec_ends + 1, length),
+}
+end
+local function may_serve(head, tags, now_ms)
+return head.stale_until_ms > now_ms and head.tags == tags
+end
+local function keep_value(value, what, payload, now_ms)
+local fresh_until_ms = now_ms + what.fresh_ms
+local stale_until_ms = fresh_until_ms + what.stale_ms
+local envelope = table.concat({
+string.char(1, what.flags),
+number_bytes(41 + #what.codec + #what.tags, 2),
+number_bytes(now_ms, 6),
+number_bytes(math.min(what.load_ms, 4294967295), 4),
+number_bytes(fresh_until_ms, 6),
+number_bytes(stale_until_ms, 6),
+number_bytes(what.token, 7),
+number_bytes(what.version, 7),
+string.char(#what.codec),
+what.codec,
+what.tags,
+payload,
+})
+redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
+return fresh_until_ms, stale_until_ms
+end` }
 
 export interface ElectArguments {
   /** the caller's own id of this load */
@@ -37,192 +505,8 @@ export type ElectAnswer =
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: {
-    name: 'cache/elect',
-    sha1: '51647c629166e56510caeed4e0c5430fe01f6dc9',
-    reads: false,
-    bytes: true,
-    source: `local value = KEYS[1]
-local load = KEYS[2]
-local id = ARGV[1]
-local codec = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local seen = tonumber(ARGV[4])
-local waited = tonumber(ARGV[5])
-local waits = ARGV[6] == '1'
-local tags = ARGV[7]
-local function open_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
-end
-return number
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
-}
-end
-local head = open_head(value)
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local known = open_load(load)
-local function unknown_layout(head, known)
-if head.layout ~= 1 then
-return head.layout
-elseif known.layout ~= '1' then
-return known.layout
-end
-return nil
-end
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function may_serve(head, tags, now_ms)
-return head.stale_until_ms > now_ms and head.tags == tags
-end
-local served = may_serve(head, tags, now_ms)
-if served and head.codec ~= codec then
-return redis.error_reply('CODEC ' .. head.codec)
-end
-if served and head.token ~= seen then
-return { 'found', now_ms, redis.call('GET', value) }
-end
-if known.lease_ends_ms > now_ms then
-if known.loader == id then
-return { 'elected', known.token, known.lease_ends_ms, now_ms }
-end
-local left_ms = known.lease_ends_ms - now_ms
-if waits and not string.find(known.waiters, id .. ' ', 1, true) then
-if #known.waiters >= 16000 then
-return { 'loading', known.token, math.min(left_ms, 250), now_ms }
-end
-redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
-end
-return { 'loading', known.token, left_ms, now_ms }
-end
-if waited > 0 and known.failed == waited then
-return { 'failed', now_ms, known.failure }
-end
-if served and known.resting_until_ms > now_ms then
-return { 'resting', known.resting_until_ms - now_ms, now_ms }
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local lease_ends_ms = now_ms + lease_ms
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call(
-'HSET',
-load,
-'layout',
-'1',
-'token',
-exact(token),
-'loader',
-id,
-'lease_ends_ms',
-exact(lease_ends_ms)
-)
-redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
-local function keep_load(load, token, ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
-end
-end
-keep_load(load, token, lease_ms, now_ms)
-return { 'elected', token, lease_ends_ms, now_ms }`,
-  },
+  script: linked('cache/elect', '51647c629166e56510caeed4e0c5430fe01f6dc9', { reads: false, bytes: true }, [electLua, 0, 9, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, electLua, 9, 1, loadModule, 0, 28, electLua, 10, 1, valueModule, 0, 8, electLua, 11, 4, sharedClock, 0, 4, electLua, 15, 2, valueModule, 50, 3, electLua, 17, 26, sharedTokens, 0, 3, electLua, 43, 2, sharedNumbers, 0, 7, electLua, 45, 13, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, electLua, 58, 2]),
   parts: ['value', 'load'],
-  lines: [
-    [1, 'lua/cache/elect.lua', 13],
-    [10, 'lua/shared/cache/value.lua', 46],
-    [16, 'lua/shared/cache/value.lua', 28],
-    [23, 'lua/shared/cache/value.lua', 53],
-    [44, 'lua/cache/elect.lua', 27],
-    [45, 'lua/shared/cache/load.lua', 14],
-    [73, 'lua/cache/elect.lua', 28],
-    [74, 'lua/shared/cache/value.lua', 2],
-    [82, 'lua/cache/elect.lua', 29],
-    [86, 'lua/shared/clock.lua', 3],
-    [90, 'lua/cache/elect.lua', 33],
-    [92, 'lua/shared/cache/value.lua', 76],
-    [95, 'lua/cache/elect.lua', 35],
-    [121, 'lua/shared/tokens.lua', 3],
-    [124, 'lua/cache/elect.lua', 61],
-    [126, 'lua/shared/numbers.lua', 4],
-    [133, 'lua/cache/elect.lua', 63],
-    [146, 'lua/shared/cache/load.lua', 55],
-    [147, 'lua/shared/clock-steps.lua', 5],
-    [150, 'lua/shared/cache/load.lua', 56],
-    [155, 'lua/cache/elect.lua', 76],
-  ],
   encode(args) {
     return [
       args.id,
@@ -307,117 +591,8 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: {
-    name: 'cache/extend',
-    sha1: '24354e48cc60f6a0f76cd1105f7a98a8869cac7d',
-    reads: false,
-    bytes: false,
-    source: `local load, load_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local function try_open(open, layout)
-local ok, known = pcall(open)
-if not ok then
-return nil, type(known) == 'table' and known.err or known
-end
-if known.layout ~= layout then
-return nil, 'LAYOUT ' .. known.layout
-end
-return known
-end
-for at = load_at, #load, 1 do
-local open = function()
-return open_load(load[at])
-end
-local known, why = try_open(open, '1')
-found[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
-end
-end
-local function is_revoked(known)
-return known.token <= known.floor
-end
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function keep_load(load, token, ms, now_ms)
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
-end
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local known = found[place]
-ends[place] = 0
-local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
-if is_live and known.token == tonumber(leases[at]) then
-ends[place] = now_ms + leases[at + 1]
-keep_load(load[place], 0, ends[place] - now_ms, now_ms)
-redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
-end
-end
-return { 'extended', now_ms, ends, refused }`,
-  },
+  script: linked('cache/extend', '24354e48cc60f6a0f76cd1105f7a98a8869cac7d', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 31, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
   parts: [],
-  lines: [
-    [1, 'lua/cache/extend.lua', 10],
-    [3, 'lua/shared/clock.lua', 3],
-    [7, 'lua/cache/extend.lua', 13],
-    [9, 'lua/shared/cache/load.lua', 14],
-    [37, 'lua/shared/opening.lua', 3],
-    [40, 'lua/shared/opening.lua', 7],
-    [47, 'lua/cache/extend.lua', 15],
-    [58, 'lua/shared/cache/load.lua', 47],
-    [61, 'lua/shared/clock-steps.lua', 5],
-    [64, 'lua/shared/cache/load.lua', 55],
-    [70, 'lua/shared/numbers.lua', 4],
-    [77, 'lua/cache/extend.lua', 26],
-    [85, 'lua/cache/extend.lua', 35],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -470,173 +645,8 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: {
-    name: 'cache/fail',
-    sha1: 'd2ddab149d72ddbbec4608756d4c25fe9c02b515',
-    reads: false,
-    bytes: false,
-    source: `local load = KEYS[1]
-local id = ARGV[1]
-local rest_ms = tonumber(ARGV[2])
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] == '1'
-local reason = ARGV[6]
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local known = open_load(load)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if known.loader ~= id then
-return { 'lost' }
-end
-local function is_revoked(known)
-return known.token <= known.floor
-end
-local revoked = is_revoked(known)
-local function is_open(known)
-return known.lease_ends_ms > 0
-end
-if is_open(known) then
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
-if reason ~= '' and not revoked then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call(
-'HSET',
-load,
-'failed',
-exact(known.token),
-'failure',
-reason,
-'resting_until_ms',
-exact(now_ms + rest_ms)
-)
-end
-local function keep_load(load, token, ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
-end
-end
-keep_load(load, known.token, rest_ms, now_ms)
-local function tell_waiters(waiters, word, how)
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-for id in string.gmatch(waiters, '%S+') do
-tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-end
-end
-tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
-end
-if revoked then
-return { 'revoked' }
-end
-return { 'failed' }`,
-  },
+  script: linked('cache/fail', 'd2ddab149d72ddbbec4608756d4c25fe9c02b515', { reads: false, bytes: false }, [failLua, 0, 7, loadModule, 0, 28, failLua, 7, 7, loadModule, 31, 3, failLua, 14, 1, loadModule, 28, 3, failLua, 15, 1, sharedClock, 0, 4, failLua, 16, 3, sharedNumbers, 0, 7, failLua, 19, 11, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, failLua, 30, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 31, 6]),
   parts: ['load'],
-  lines: [
-    [1, 'lua/cache/fail.lua', 12],
-    [8, 'lua/shared/cache/load.lua', 14],
-    [36, 'lua/cache/fail.lua', 20],
-    [43, 'lua/shared/cache/load.lua', 47],
-    [46, 'lua/cache/fail.lua', 27],
-    [47, 'lua/shared/cache/load.lua', 43],
-    [50, 'lua/cache/fail.lua', 28],
-    [51, 'lua/shared/clock.lua', 3],
-    [55, 'lua/cache/fail.lua', 29],
-    [56, 'lua/cache/fail.lua', 31],
-    [58, 'lua/shared/numbers.lua', 4],
-    [65, 'lua/cache/fail.lua', 33],
-    [76, 'lua/shared/cache/load.lua', 55],
-    [77, 'lua/shared/clock-steps.lua', 5],
-    [80, 'lua/shared/cache/load.lua', 56],
-    [85, 'lua/cache/fail.lua', 44],
-    [86, 'lua/shared/cache/messages.lua', 16],
-    [87, 'lua/shared/messages.lua', 7],
-    [90, 'lua/shared/messages.lua', 17],
-    [106, 'lua/shared/messages.lua', 36],
-    [119, 'lua/shared/messages.lua', 51],
-    [126, 'lua/shared/cache/messages.lua', 17],
-    [130, 'lua/cache/fail.lua', 45],
-  ],
   encode(args) {
     return [
       args.id,
@@ -678,67 +688,8 @@ export type HoldAnswer =
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: {
-    name: 'cache/hold',
-    sha1: '77c4e1edb0f62b738eebef4d85999dca33ca195a',
-    reads: false,
-    bytes: false,
-    source: `local value = KEYS[1]
-local token = tonumber(ARGV[1])
-local function open_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
-end
-return number
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
-}
-end
-local head = open_head(value)
-if head.layout ~= 1 then
-return redis.error_reply('LAYOUT ' .. head.layout)
-end
-if head.token == 0 or head.token ~= token then
-return { 'absent' }
-end
-if not head.held then
-redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
-end
-return { 'held' }`,
-  },
+  script: linked('cache/hold', '77c4e1edb0f62b738eebef4d85999dca33ca195a', { reads: false, bytes: false }, [holdLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, holdLua, 2, 11]),
   parts: ['value'],
-  lines: [
-    [1, 'lua/cache/hold.lua', 9],
-    [3, 'lua/shared/cache/value.lua', 46],
-    [9, 'lua/shared/cache/value.lua', 28],
-    [16, 'lua/shared/cache/value.lua', 53],
-    [37, 'lua/cache/hold.lua', 12],
-  ],
   encode(args) {
     return [
       args.token,
@@ -769,133 +720,8 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'cache/inspect',
-    sha1: '1e1457d72665420e064bd8e99454a4f46daa0346',
-    reads: true,
-    bytes: true,
-    source: `local value = KEYS[1]
-local load = KEYS[2]
-local function open_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
-end
-return number
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
-}
-end
-local head = open_head(value)
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local known = open_load(load)
-local function unknown_layout(head, known)
-if head.layout ~= 1 then
-return head.layout
-elseif known.layout ~= '1' then
-return known.layout
-end
-return nil
-end
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local loads = known.lease_ends_ms > now_ms
-local loading = loads and known.token or 0
-local lease_ends_ms = loads and known.lease_ends_ms or 0
-local version = math.max(known.version, head.version)
-if head.stale_until_ms <= now_ms then
-return { 'inspection', 'absent', 0, 0, 0, 0, 0, version, 0, 0, '', '', loading, lease_ends_ms, now_ms }
-end
-return {
-'inspection',
-head.fresh_until_ms > now_ms and 'fresh' or 'stale',
-head.created_at_ms,
-head.load_ms,
-head.fresh_until_ms,
-head.stale_until_ms,
-head.token,
-version,
-head.flags,
-redis.call('STRLEN', value),
-head.codec,
-head.tags,
-loading,
-lease_ends_ms,
-now_ms,
-}`,
-  },
+  script: linked('cache/inspect', '1e1457d72665420e064bd8e99454a4f46daa0346', { reads: true, bytes: true }, [inspectLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, inspectLua, 2, 1, loadModule, 0, 28, inspectLua, 3, 1, valueModule, 0, 8, inspectLua, 4, 4, sharedClock, 0, 4, inspectLua, 8, 25]),
   parts: ['value', 'load'],
-  lines: [
-    [1, 'lua/cache/inspect.lua', 9],
-    [3, 'lua/shared/cache/value.lua', 46],
-    [9, 'lua/shared/cache/value.lua', 28],
-    [16, 'lua/shared/cache/value.lua', 53],
-    [37, 'lua/cache/inspect.lua', 12],
-    [38, 'lua/shared/cache/load.lua', 14],
-    [66, 'lua/cache/inspect.lua', 13],
-    [67, 'lua/shared/cache/value.lua', 2],
-    [75, 'lua/cache/inspect.lua', 14],
-    [79, 'lua/shared/clock.lua', 3],
-    [83, 'lua/cache/inspect.lua', 18],
-  ],
   encode() {
     return []
   },
@@ -943,53 +769,8 @@ export type InvalidateTagAnswer =
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: {
-    name: 'cache/invalidate-tag',
-    sha1: '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5',
-    reads: false,
-    bytes: false,
-    source: `local generation = KEYS[1]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('SET', generation, exact(newest), 'PX', '5184000000')
-local function tell_levels(key, number, how)
-local channel = how.channel .. ':levels'
-local message = exact(number) .. ' ' .. key
-if how.sharded then
-redis.call('SPUBLISH', channel, message)
-else
-redis.call('PUBLISH', channel, message)
-end
-end
-tell_levels(generation, newest, { channel = channel, sharded = sharded })
-return { 'invalidated', newest }`,
-  },
+  script: linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [invalidateTagLua, 0, 3, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 3, 1, sharedNumbers, 0, 7, invalidateTagLua, 4, 1, messagesModule, 0, 9, invalidateTagLua, 5, 2]),
   parts: ['generation'],
-  lines: [
-    [1, 'lua/cache/invalidate-tag.lua', 8],
-    [4, 'lua/shared/tokens.lua', 3],
-    [7, 'lua/shared/clock.lua', 3],
-    [11, 'lua/cache/invalidate-tag.lua', 15],
-    [12, 'lua/shared/numbers.lua', 4],
-    [19, 'lua/cache/invalidate-tag.lua', 16],
-    [20, 'lua/shared/cache/messages.lua', 4],
-    [29, 'lua/cache/invalidate-tag.lua', 17],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1027,188 +808,8 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: {
-    name: 'cache/invalidate',
-    sha1: 'd26c2d284d5fdc7ef738e3d022685d9f983a28d2',
-    reads: false,
-    bytes: false,
-    source: `local value = KEYS[1]
-local load = KEYS[2]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local function open_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
-end
-return number
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
-}
-end
-local head = open_head(value)
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local known = open_load(load)
-local function unknown_layout(head, known)
-if head.layout ~= 1 then
-return head.layout
-elseif known.layout ~= '1' then
-return known.layout
-end
-return nil
-end
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
-local existed = redis.call('UNLINK', value)
-local newest = math.max(head.token, known.token, known.floor)
-local function is_open(known)
-return known.lease_ends_ms > 0
-end
-local function revoke(load, known, newest)
-if is_open(known) then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('HSET', load, 'floor', exact(newest))
-elseif known.token > 0 then
-redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
-end
-end
-revoke(load, known, newest)
-if newest > 0 then
-local token = is_open(known) and known.token or newest
-local version = math.max(head.version, known.version)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
-local function keep_load(load, token, ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
-end
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-keep_load(load, newest, 0, math.floor(clock_us() / 1000))
-end
-if head.held then
-local function tell_levels(key, number, how)
-local channel = how.channel .. ':levels'
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local message = exact(number) .. ' ' .. key
-if how.sharded then
-redis.call('SPUBLISH', channel, message)
-else
-redis.call('PUBLISH', channel, message)
-end
-end
-tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
-end
-return { 'invalidated', existed }`,
-  },
+  script: linked('cache/invalidate', 'd26c2d284d5fdc7ef738e3d022685d9f983a28d2', { reads: false, bytes: false }, [invalidateLua, 0, 4, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, invalidateLua, 4, 1, loadModule, 0, 28, invalidateLua, 5, 1, valueModule, 0, 8, invalidateLua, 6, 6, loadModule, 28, 3, loadModule, 47, 2, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 12, 4, sharedNumbers, 0, 7, invalidateLua, 16, 1, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, sharedClock, 0, 4, invalidateLua, 17, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 20, 3]),
   parts: ['value', 'load'],
-  lines: [
-    [1, 'lua/cache/invalidate.lua', 8],
-    [5, 'lua/shared/cache/value.lua', 46],
-    [11, 'lua/shared/cache/value.lua', 28],
-    [18, 'lua/shared/cache/value.lua', 53],
-    [39, 'lua/cache/invalidate.lua', 13],
-    [40, 'lua/shared/cache/load.lua', 14],
-    [68, 'lua/cache/invalidate.lua', 14],
-    [69, 'lua/shared/cache/value.lua', 2],
-    [77, 'lua/cache/invalidate.lua', 15],
-    [81, 'lua/cache/invalidate.lua', 20],
-    [83, 'lua/shared/cache/load.lua', 43],
-    [86, 'lua/shared/cache/load.lua', 74],
-    [88, 'lua/shared/numbers.lua', 4],
-    [95, 'lua/shared/cache/load.lua', 76],
-    [100, 'lua/cache/invalidate.lua', 22],
-    [102, 'lua/cache/invalidate.lua', 25],
-    [104, 'lua/shared/numbers.lua', 4],
-    [111, 'lua/cache/invalidate.lua', 27],
-    [112, 'lua/shared/cache/load.lua', 55],
-    [113, 'lua/shared/clock-steps.lua', 5],
-    [116, 'lua/shared/cache/load.lua', 56],
-    [121, 'lua/shared/clock.lua', 3],
-    [125, 'lua/cache/invalidate.lua', 28],
-    [128, 'lua/shared/cache/messages.lua', 4],
-    [130, 'lua/shared/numbers.lua', 4],
-    [137, 'lua/shared/cache/messages.lua', 6],
-    [144, 'lua/cache/invalidate.lua', 31],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1267,360 +868,8 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: {
-    name: 'cache/set',
-    sha1: '21248d818122c20589ed19a63bfff827d1b49e0b',
-    reads: false,
-    bytes: false,
-    source: `local value = KEYS[1]
-local load = KEYS[2]
-local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local version = tonumber(ARGV[4])
-local flags = tonumber(ARGV[5])
-local fresh_ms = tonumber(ARGV[6])
-local stale_ms = tonumber(ARGV[7])
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
-local tags = ARGV[11]
-local payload = ARGV[12]
-local function open_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
-end
-return number
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
-}
-end
-local head = open_head(value)
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local known = open_load(load)
-local function unknown_layout(head, known)
-if head.layout ~= 1 then
-return head.layout
-elseif known.layout ~= '1' then
-return known.layout
-end
-return nil
-end
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local before, late = recall(redis.call('HGET', load, caller), call)
-if late then
-return redis.error_reply('INVALID call: has settled long ago')
-end
-if before then
-local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
-if fresh_until_ms == '0' then
-return { 'superseded', tonumber(newest) }
-end
-return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
-end
-local newest = math.max(known.version, head.version)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function keep_load(load, token, ms, now_ms)
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
-end
-end
-if version > 0 and version <= newest then
-remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-keep_load(load, 0, 0, now_ms)
-return { 'superseded', newest }
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local function keep_value(value, what, payload, now_ms)
-local fresh_until_ms = now_ms + what.fresh_ms
-local stale_until_ms = fresh_until_ms + what.stale_ms
-local function number_bytes(number, length)
-local digits = {}
-for place = length, 1, -1 do
-digits[place] = string.char(number % 256)
-number = math.floor(number / 256)
-end
-return table.concat(digits)
-end
-local envelope = table.concat({
-string.char(1, what.flags),
-number_bytes(41 + #what.codec + #what.tags, 2),
-number_bytes(now_ms, 6),
-number_bytes(math.min(what.load_ms, 4294967295), 4),
-number_bytes(fresh_until_ms, 6),
-number_bytes(stale_until_ms, 6),
-number_bytes(what.token, 7),
-number_bytes(what.version, 7),
-string.char(#what.codec),
-what.codec,
-what.tags,
-payload,
-})
-redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
-return fresh_until_ms, stale_until_ms
-end
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-codec = codec,
-flags = flags,
-tags = tags,
-token = token,
-version = math.max(version, newest),
-load_ms = 0,
-fresh_ms = fresh_ms,
-stale_ms = stale_ms,
-}, payload, now_ms)
-local function is_open(known)
-return known.lease_ends_ms > 0
-end
-local function revoke(load, known, newest)
-if is_open(known) then
-redis.call('HSET', load, 'floor', exact(newest))
-elseif known.token > 0 then
-redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
-end
-end
-revoke(load, known, token)
-if version > 0 then
-redis.call('HSET', load, 'version', exact(version))
-end
-remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
-if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
-redis.call('HSET', load, 'layout', '1', 'token', exact(token))
-end
-keep_load(load, token, fresh_ms + stale_ms, now_ms)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if known.waiters ~= '' then
-redis.call('HDEL', load, 'waiters')
-local function tell_waiters(waiters, word, how)
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-for id in string.gmatch(waiters, '%S+') do
-tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-end
-end
-tell_waiters(known.waiters, 'stored', how)
-end
-if head.held then
-local function tell_levels(key, number, how)
-local channel = how.channel .. ':levels'
-local message = exact(number) .. ' ' .. key
-if how.sharded then
-redis.call('SPUBLISH', channel, message)
-else
-redis.call('PUBLISH', channel, message)
-end
-end
-tell_levels(value, token, how)
-end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }`,
-  },
+  script: linked('cache/set', '21248d818122c20589ed19a63bfff827d1b49e0b', { reads: false, bytes: false }, [setLua, 0, 14, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, setLua, 14, 1, loadModule, 0, 28, setLua, 15, 1, valueModule, 0, 8, setLua, 16, 4, sharedClock, 0, 4, setLua, 20, 2, sharedCalls, 3, 10, setLua, 22, 12, sharedNumbers, 0, 7, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedExpiry, 0, 18, sharedCalls, 13, 11, sharedCalls, 27, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, setLua, 34, 5, sharedTokens, 0, 3, setLua, 39, 1, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, setLua, 40, 10, loadModule, 28, 3, loadModule, 47, 7, setLua, 50, 12, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 62, 3, messagesModule, 0, 9, setLua, 65, 3]),
   parts: ['value', 'load'],
-  lines: [
-    [1, 'lua/cache/set.lua', 9],
-    [15, 'lua/shared/cache/value.lua', 46],
-    [21, 'lua/shared/cache/value.lua', 28],
-    [28, 'lua/shared/cache/value.lua', 53],
-    [49, 'lua/cache/set.lua', 24],
-    [50, 'lua/shared/cache/load.lua', 14],
-    [78, 'lua/cache/set.lua', 25],
-    [79, 'lua/shared/cache/value.lua', 2],
-    [87, 'lua/cache/set.lua', 26],
-    [91, 'lua/shared/clock.lua', 3],
-    [95, 'lua/cache/set.lua', 30],
-    [97, 'lua/shared/calls.lua', 15],
-    [107, 'lua/cache/set.lua', 32],
-    [119, 'lua/shared/numbers.lua', 4],
-    [126, 'lua/shared/calls.lua', 41],
-    [128, 'lua/shared/calls.lua', 8],
-    [131, 'lua/shared/calls.lua', 43],
-    [132, 'lua/shared/expiry.lua', 6],
-    [135, 'lua/shared/expiry.lua', 10],
-    [147, 'lua/shared/expiry.lua', 23],
-    [150, 'lua/shared/calls.lua', 28],
-    [156, 'lua/shared/calls.lua', 35],
-    [161, 'lua/shared/calls.lua', 44],
-    [164, 'lua/shared/clock-steps.lua', 5],
-    [167, 'lua/shared/cache/load.lua', 55],
-    [173, 'lua/cache/set.lua', 44],
-    [178, 'lua/shared/tokens.lua', 3],
-    [181, 'lua/cache/set.lua', 49],
-    [182, 'lua/shared/cache/value.lua', 81],
-    [185, 'lua/shared/cache/value.lua', 36],
-    [193, 'lua/shared/cache/value.lua', 84],
-    [210, 'lua/cache/set.lua', 50],
-    [220, 'lua/shared/cache/load.lua', 43],
-    [223, 'lua/shared/cache/load.lua', 74],
-    [230, 'lua/cache/set.lua', 60],
-    [235, 'lua/cache/set.lua', 66],
-    [242, 'lua/shared/cache/messages.lua', 16],
-    [243, 'lua/shared/messages.lua', 7],
-    [246, 'lua/shared/messages.lua', 17],
-    [262, 'lua/shared/messages.lua', 36],
-    [275, 'lua/shared/messages.lua', 51],
-    [282, 'lua/shared/cache/messages.lua', 17],
-    [286, 'lua/cache/set.lua', 73],
-    [289, 'lua/shared/cache/messages.lua', 4],
-    [298, 'lua/cache/set.lua', 76],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -1698,289 +947,8 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: {
-    name: 'cache/store',
-    sha1: '8f8c22a5aefd3b083956000155fb47abf6756515',
-    reads: false,
-    bytes: false,
-    source: `local value = KEYS[1]
-local load = KEYS[2]
-local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local version = tonumber(ARGV[3])
-local flags = tonumber(ARGV[4])
-local load_ms = tonumber(ARGV[5])
-local fresh_ms = tonumber(ARGV[6])
-local stale_ms = tonumber(ARGV[7])
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
-local tags = ARGV[11]
-local payload = ARGV[12]
-local function open_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
-end
-return number
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
-}
-end
-local head = open_head(value)
-local function open_load(load)
-local stored = redis.call(
-'HMGET',
-load,
-'layout',
-'token',
-'loader',
-'lease_ends_ms',
-'floor',
-'version',
-'failed',
-'failure',
-'resting_until_ms',
-'waiters'
-)
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
-}
-end
-local known = open_load(load)
-local function unknown_layout(head, known)
-if head.layout ~= 1 then
-return head.layout
-elseif known.layout ~= '1' then
-return known.layout
-end
-return nil
-end
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_open(known)
-return known.lease_ends_ms > 0
-end
-if token > 0 and head.token == token and not is_open(known) then
-return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
-end
-if known.token ~= token or not is_open(known) then
-return { 'lost' }
-end
-local function is_revoked(known)
-return known.token <= known.floor
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function tell_waiters(waiters, word, how)
-for id in string.gmatch(waiters, '%S+') do
-tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-end
-end
-local function close_load(load, known, word, how)
-redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
-if known.floor > known.token then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('HSET', load, 'token', exact(known.floor))
-end
-tell_waiters(known.waiters, word, how)
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-if is_revoked(known) then
-close_load(load, known, 'ended', how)
-return { 'revoked' }
-end
-local newest = math.max(known.version, head.version)
-if version > 0 and version < newest then
-close_load(load, known, 'ended', how)
-return { 'superseded', newest }
-end
-local function keep_value(value, what, payload, now_ms)
-local fresh_until_ms = now_ms + what.fresh_ms
-local stale_until_ms = fresh_until_ms + what.stale_ms
-local function number_bytes(number, length)
-local digits = {}
-for place = length, 1, -1 do
-digits[place] = string.char(number % 256)
-number = math.floor(number / 256)
-end
-return table.concat(digits)
-end
-local envelope = table.concat({
-string.char(1, what.flags),
-number_bytes(41 + #what.codec + #what.tags, 2),
-number_bytes(now_ms, 6),
-number_bytes(math.min(what.load_ms, 4294967295), 4),
-number_bytes(fresh_until_ms, 6),
-number_bytes(stale_until_ms, 6),
-number_bytes(what.token, 7),
-number_bytes(what.version, 7),
-string.char(#what.codec),
-what.codec,
-what.tags,
-payload,
-})
-redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
-return fresh_until_ms, stale_until_ms
-end
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-codec = codec,
-flags = flags,
-tags = tags,
-token = token,
-version = math.max(version, newest),
-load_ms = load_ms,
-fresh_ms = fresh_ms,
-stale_ms = stale_ms,
-}, payload, now_ms)
-close_load(load, known, 'stored', how)
-if head.held then
-local function tell_levels(key, number, how)
-local channel = how.channel .. ':levels'
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local message = exact(number) .. ' ' .. key
-if how.sharded then
-redis.call('SPUBLISH', channel, message)
-else
-redis.call('PUBLISH', channel, message)
-end
-end
-tell_levels(value, token, how)
-end
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
-redis.call('HDEL', load, 'layout', 'token')
-end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }`,
-  },
+  script: linked('cache/store', '8f8c22a5aefd3b083956000155fb47abf6756515', { reads: false, bytes: false }, [storeLua, 0, 14, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, storeLua, 15, 1, loadModule, 0, 28, storeLua, 16, 1, valueModule, 0, 8, storeLua, 17, 4, sharedClock, 0, 4, storeLua, 21, 1, loadModule, 28, 3, storeLua, 22, 6, loadModule, 31, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 40, 3, sharedNumbers, 0, 7, loadModule, 43, 4, storeLua, 14, 1, storeLua, 28, 9, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, storeLua, 37, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 49, 2, sharedClockSteps, 0, 3, storeLua, 51, 4]),
   parts: ['value', 'load'],
-  lines: [
-    [1, 'lua/cache/store.lua', 12],
-    [15, 'lua/shared/cache/value.lua', 46],
-    [21, 'lua/shared/cache/value.lua', 28],
-    [28, 'lua/shared/cache/value.lua', 53],
-    [49, 'lua/cache/store.lua', 28],
-    [50, 'lua/shared/cache/load.lua', 14],
-    [78, 'lua/cache/store.lua', 29],
-    [79, 'lua/shared/cache/value.lua', 2],
-    [87, 'lua/cache/store.lua', 30],
-    [91, 'lua/shared/clock.lua', 3],
-    [95, 'lua/cache/store.lua', 34],
-    [96, 'lua/shared/cache/load.lua', 43],
-    [99, 'lua/cache/store.lua', 35],
-    [105, 'lua/shared/cache/load.lua', 47],
-    [108, 'lua/shared/messages.lua', 7],
-    [111, 'lua/shared/messages.lua', 17],
-    [127, 'lua/shared/messages.lua', 36],
-    [140, 'lua/shared/messages.lua', 51],
-    [147, 'lua/shared/cache/messages.lua', 16],
-    [152, 'lua/shared/cache/load.lua', 64],
-    [155, 'lua/shared/numbers.lua', 4],
-    [162, 'lua/shared/cache/load.lua', 67],
-    [166, 'lua/cache/store.lua', 27],
-    [167, 'lua/cache/store.lua', 41],
-    [176, 'lua/shared/cache/value.lua', 81],
-    [179, 'lua/shared/cache/value.lua', 36],
-    [187, 'lua/shared/cache/value.lua', 84],
-    [204, 'lua/cache/store.lua', 50],
-    [216, 'lua/shared/cache/messages.lua', 4],
-    [218, 'lua/shared/numbers.lua', 4],
-    [225, 'lua/shared/cache/messages.lua', 6],
-    [232, 'lua/cache/store.lua', 62],
-    [234, 'lua/shared/clock-steps.lua', 5],
-    [237, 'lua/cache/store.lua', 65],
-  ],
   encode(args) {
     return [
       args.codec,

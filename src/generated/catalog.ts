@@ -4,7 +4,99 @@
 
 import type { Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedCatalog, sharedClock } from './shared.ts'
+
+const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 3, 1, 9], text: `local meta = KEYS[1]
+local documents = KEYS[2]
+local name = ARGV[1]
+if not knows_layout(meta) then
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+local stored = redis.call('HGET', documents, name)
+if not stored then
+return { 'absent' }
+end
+local version, document = parse_document(stored)
+return { 'found', version, document }` }
+const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 5, 5, 19], text: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local after = ARGV[1]
+local limit = tonumber(ARGV[2])
+if not knows_layout(meta) then
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+local from = after == '' and '-' or '(' .. after
+local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
+local entries, read, bytes = {}, 0, 0
+local wanted = math.min(limit, #found)
+while read < wanted and bytes < 1048576 do
+local upto = math.min(wanted, read + 20)
+for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
+local version, document = parse_document(stored)
+entries[#entries + 1] = found[read + at]
+entries[#entries + 1] = version
+entries[#entries + 1] = document
+bytes = bytes + #document
+end
+read = upto
+end
+return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }` }
+const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 5, 1, 9], text: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local name = ARGV[1]
+local document = ARGV[2]
+if not knows_layout(meta) then
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+local stored = redis.call('HGET', documents, name)
+if stored then
+local version, known = parse_document(stored)
+return { 'existed', version, known }
+end
+return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }` }
+const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 4, 1, 11], text: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local name = ARGV[1]
+if not knows_layout(meta) then
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+redis.call('ZREM', names, name)
+if redis.call('HDEL', documents, name) == 1 then
+if redis.call('EXISTS', documents) == 0 then
+redis.call('DEL', meta)
+end
+return { 'removed' }
+end
+return { 'absent' }` }
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 6, 3, 18], text: `local meta = KEYS[1]
+local names = KEYS[2]
+local documents = KEYS[3]
+local name = ARGV[1]
+local seen = tonumber(ARGV[2])
+local document = ARGV[3]
+if not knows_layout(meta) then
+return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+local stored = redis.call('HGET', documents, name)
+if not stored then
+return { 'absent' }
+end
+local version, known = parse_document(stored)
+if known == document then
+return { 'replaced', version }
+end
+if version ~= seen then
+return { 'conflict', version, known }
+end
+if #document <= math.max(#known, 8192) then
+redis.call('HDEL', documents, name)
+end
+return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }` }
 
 export interface GetArguments {
   /** the name */
@@ -22,39 +114,8 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: {
-    name: 'catalog/get',
-    sha1: '6a513d32f211e8e42f4dc5c5949d72dd8ea9df1d',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local documents = KEYS[2]
-local name = ARGV[1]
-local function knows_layout(meta)
-return (redis.call('HGET', meta, 'layout') or '1') == '1'
-end
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
-local stored = redis.call('HGET', documents, name)
-if not stored then
-return { 'absent' }
-end
-local function parse_document(stored)
-local version, document = string.match(stored, '^(%d+) (.*)$')
-return tonumber(version), document
-end
-local version, document = parse_document(stored)
-return { 'found', version, document }`,
-  },
+  script: linked('catalog/get', '6a513d32f211e8e42f4dc5c5949d72dd8ea9df1d', { reads: true, bytes: true }, [getLua, 0, 3, sharedCatalog, 0, 3, getLua, 3, 7, sharedCatalog, 3, 4, getLua, 10, 2]),
   parts: ['meta', 'documents'],
-  lines: [
-    [1, 'lua/catalog/get.lua', 9],
-    [4, 'lua/shared/catalog.lua', 5],
-    [7, 'lua/catalog/get.lua', 13],
-    [14, 'lua/shared/catalog.lua', 9],
-    [18, 'lua/catalog/get.lua', 20],
-  ],
   encode(args) {
     return [
       args.name,
@@ -102,51 +163,8 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: {
-    name: 'catalog/list',
-    sha1: '4f21ebfc0bd3b32e52a6a66e328f8195482be30a',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local after = ARGV[1]
-local limit = tonumber(ARGV[2])
-local function knows_layout(meta)
-return (redis.call('HGET', meta, 'layout') or '1') == '1'
-end
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
-local from = after == '' and '-' or '(' .. after
-local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
-local entries, read, bytes = {}, 0, 0
-local wanted = math.min(limit, #found)
-local function parse_document(stored)
-local version, document = string.match(stored, '^(%d+) (.*)$')
-return tonumber(version), document
-end
-while read < wanted and bytes < 1048576 do
-local upto = math.min(wanted, read + 20)
-for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
-local version, document = parse_document(stored)
-entries[#entries + 1] = found[read + at]
-entries[#entries + 1] = version
-entries[#entries + 1] = document
-bytes = bytes + #document
-end
-read = upto
-end
-return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }`,
-  },
+  script: linked('catalog/list', '4f21ebfc0bd3b32e52a6a66e328f8195482be30a', { reads: true, bytes: true }, [listLua, 0, 5, sharedCatalog, 0, 3, listLua, 5, 7, sharedCatalog, 3, 4, listLua, 12, 12]),
   parts: ['meta', 'names', 'documents'],
-  lines: [
-    [1, 'lua/catalog/list.lua', 9],
-    [6, 'lua/shared/catalog.lua', 5],
-    [9, 'lua/catalog/list.lua', 19],
-    [16, 'lua/shared/catalog.lua', 9],
-    [20, 'lua/catalog/list.lua', 26],
-  ],
   encode(args) {
     return [
       args.after,
@@ -187,55 +205,8 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: {
-    name: 'catalog/put',
-    sha1: '374e0508fc67a827bce39db043dc2e0be09c01c1',
-    reads: false,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local name = ARGV[1]
-local document = ARGV[2]
-local function knows_layout(meta)
-return (redis.call('HGET', meta, 'layout') or '1') == '1'
-end
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
-local stored = redis.call('HGET', documents, name)
-if stored then
-local function parse_document(stored)
-local version, document = string.match(stored, '^(%d+) (.*)$')
-return tonumber(version), document
-end
-local version, known = parse_document(stored)
-return { 'existed', version, known }
-end
-local function store_document(meta, names, documents, name, old_version, document, now_us)
-local version = math.max(old_version + 1, now_us)
-redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-redis.call('ZADD', names, '0', name)
-redis.call('HSET', meta, 'layout', '1')
-return version
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }`,
-  },
+  script: linked('catalog/put', '374e0508fc67a827bce39db043dc2e0be09c01c1', { reads: false, bytes: true }, [putLua, 0, 5, sharedCatalog, 0, 3, putLua, 5, 5, sharedCatalog, 3, 4, putLua, 10, 3, sharedCatalog, 7, 7, sharedClock, 0, 4, putLua, 13, 1]),
   parts: ['meta', 'names', 'documents'],
-  lines: [
-    [1, 'lua/catalog/put.lua', 8],
-    [6, 'lua/shared/catalog.lua', 5],
-    [9, 'lua/catalog/put.lua', 14],
-    [14, 'lua/shared/catalog.lua', 9],
-    [18, 'lua/catalog/put.lua', 19],
-    [21, 'lua/shared/catalog.lua', 15],
-    [28, 'lua/shared/clock.lua', 3],
-    [32, 'lua/catalog/put.lua', 22],
-  ],
   encode(args) {
     return [
       args.name,
@@ -278,36 +249,8 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: {
-    name: 'catalog/remove',
-    sha1: '52113b004ee64d34e8f83fa356359ec29830c9b6',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local name = ARGV[1]
-local function knows_layout(meta)
-return (redis.call('HGET', meta, 'layout') or '1') == '1'
-end
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
-redis.call('ZREM', names, name)
-if redis.call('HDEL', documents, name) == 1 then
-if redis.call('EXISTS', documents) == 0 then
-redis.call('DEL', meta)
-end
-return { 'removed' }
-end
-return { 'absent' }`,
-  },
+  script: linked('catalog/remove', '52113b004ee64d34e8f83fa356359ec29830c9b6', { reads: false, bytes: false }, [removeLua, 0, 4, sharedCatalog, 0, 3, removeLua, 4, 11]),
   parts: ['meta', 'names', 'documents'],
-  lines: [
-    [1, 'lua/catalog/remove.lua', 8],
-    [5, 'lua/shared/catalog.lua', 5],
-    [8, 'lua/catalog/remove.lua', 13],
-  ],
   encode(args) {
     return [
       args.name,
@@ -347,65 +290,8 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: {
-    name: 'catalog/replace',
-    sha1: '9b8e4a81e2e0d132d809dbbd4eade3175c3273af',
-    reads: false,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local name = ARGV[1]
-local seen = tonumber(ARGV[2])
-local document = ARGV[3]
-local function knows_layout(meta)
-return (redis.call('HGET', meta, 'layout') or '1') == '1'
-end
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
-local stored = redis.call('HGET', documents, name)
-if not stored then
-return { 'absent' }
-end
-local function parse_document(stored)
-local version, document = string.match(stored, '^(%d+) (.*)$')
-return tonumber(version), document
-end
-local version, known = parse_document(stored)
-if known == document then
-return { 'replaced', version }
-end
-if version ~= seen then
-return { 'conflict', version, known }
-end
-if #document <= math.max(#known, 8192) then
-redis.call('HDEL', documents, name)
-end
-local function store_document(meta, names, documents, name, old_version, document, now_us)
-local version = math.max(old_version + 1, now_us)
-redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-redis.call('ZADD', names, '0', name)
-redis.call('HSET', meta, 'layout', '1')
-return version
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }`,
-  },
+  script: linked('catalog/replace', '9b8e4a81e2e0d132d809dbbd4eade3175c3273af', { reads: false, bytes: true }, [replaceLua, 0, 6, sharedCatalog, 0, 3, replaceLua, 6, 7, sharedCatalog, 3, 4, replaceLua, 13, 10, sharedCatalog, 7, 7, sharedClock, 0, 4, replaceLua, 23, 1]),
   parts: ['meta', 'names', 'documents'],
-  lines: [
-    [1, 'lua/catalog/replace.lua', 11],
-    [7, 'lua/shared/catalog.lua', 5],
-    [10, 'lua/catalog/replace.lua', 20],
-    [17, 'lua/shared/catalog.lua', 9],
-    [21, 'lua/catalog/replace.lua', 27],
-    [31, 'lua/shared/catalog.lua', 15],
-    [38, 'lua/shared/clock.lua', 3],
-    [42, 'lua/catalog/replace.lua', 37],
-  ],
   encode(args) {
     return [
       args.name,

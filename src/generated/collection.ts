@@ -4,7 +4,459 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
+
+const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 9, 1, 44, 1, 3], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local limit = tonumber(ARGV[5])
+local largest = tonumber(ARGV[6])
+local parts, parts_at = ARGV, 7
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 2000 then
+return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+return { 'absent' }
+end
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+local added = fill(items, kind, parts, parts_at)
+if kind == 'list' then
+added = #parts - parts_at + 1
+end
+local removed = limit_items(items, kind, known.size + added - limit, limit)
+local size = known.size + added - removed
+if kind == 'list' then
+known.first = known.first + removed
+end
+redis.call(
+'HSET',
+meta,
+'size',
+exact(size),
+'first',
+exact(known.first),
+'largest',
+exact(math.max(known.largest, largest))
+)
+keep_until(meta, items, known.expires_at_ms, now_ms)
+remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
+return { 'added', size, added, removed }` }
+const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 9, 3, 32], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local build = KEYS[3]
+local kind = ARGV[1]
+local codec = ARGV[2]
+local version = tonumber(ARGV[3])
+local before = tonumber(ARGV[4])
+local count = tonumber(ARGV[5])
+local parts, parts_at = ARGV, 6
+local known = open_collection(meta, '')
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 2000 then
+return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+local now_ms = math.floor(clock_us() / 1000)
+if is_live(known, items, now_ms) then
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if is_outdated(known, version) then
+if known.version > version then
+return { 'refused', known.version }
+end
+return { 'unchanged', known.copy, known.expires_at_ms }
+end
+end
+local size = count_items(build, kind)
+if size == before then
+fill(build, kind, parts, parts_at)
+redis.call('PEXPIRE', build, '60000')
+size = count_items(build, kind)
+end
+if size ~= before + count then
+return { 'lost' }
+end
+return { 'built', size }` }
+const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [6, 2, 1, 3], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local existed = redis.call('UNLINK', meta)
+redis.call('UNLINK', items)
+return { 'cleared', existed }` }
+const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [8, 2, 1, 19], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local known = open_collection(meta, '')
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+return { 'absent' }
+end
+return {
+'inspection',
+known.kind,
+known.codec,
+known.copy,
+known.version,
+known.size,
+known.largest,
+known.expires_at_ms,
+now_ms,
+}` }
+const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 7, 1, 35], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local kind = ARGV[1]
+local codec = ARGV[2]
+local copy = tonumber(ARGV[3])
+local place = ARGV[4]
+local limit = tonumber(ARGV[5])
+local known = open_collection(meta, '')
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local is_scanned = kind == 'set' or kind == 'hash'
+local cursor = cursor_of(place)
+if cursor == nil or (not is_scanned and cursor ~= place) then
+return redis.error_reply('INVALID after: must be a marker of this collection')
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+return { 'absent' }
+end
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if cursor == false or (copy ~= 0 and copy ~= known.copy) then
+return { 'replaced', known.copy, known.version }
+end
+local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
+local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
+return {
+'page',
+known.copy,
+known.version,
+known.expires_at_ms,
+known.size,
+next_place,
+more and 1 or 0,
+gap and 1 or 0,
+parts,
+}` }
+const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 7, 1, 27, 1, 4], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local parts, parts_at = ARGV, 5
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 1000 then
+return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local size, removed = string.match(remembered, '^(%d+) (%d+)$')
+return { 'removed', tonumber(size), tonumber(removed) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+return { 'absent' }
+end
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+local removed = take_out(items, kind, parts, parts_at)
+local size = known.size - removed
+keep_until(meta, items, known.expires_at_ms, now_ms)
+redis.call('HSET', meta, 'size', exact(size))
+remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
+return { 'removed', size, removed }` }
+const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 10, 1, 44], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local version = tonumber(ARGV[5])
+local expire_ms = tonumber(ARGV[6])
+local largest = tonumber(ARGV[7])
+local parts, parts_at = ARGV, 8
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 2000 then
+return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local copy, expires_at_ms = parse_replaced(remembered)
+return { 'replaced', copy, expires_at_ms }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if is_live(known, items, now_ms) then
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if is_outdated(known, version) then
+if known.version > version then
+return { 'refused', known.version }
+end
+return { 'unchanged', known.copy, known.expires_at_ms }
+end
+end
+begin_copy(meta)
+redis.call('UNLINK', items)
+fill(items, kind, parts, parts_at)
+known.kind = kind
+known.codec = codec
+known.version = version
+known.largest = largest
+known.copy = next_token(known.copy, now_us)
+known.expires_at_ms = now_ms + expire_ms
+save_copy(meta, known, count_items(items, kind))
+keep_until(meta, items, known.expires_at_ms, now_ms)
+remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+return { 'replaced', known.copy, known.expires_at_ms }` }
+const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 11, 1, 33, 1, 12], text: `local meta = KEYS[1]
+local items = KEYS[2]
+local build = KEYS[3]
+local caller = ARGV[1]
+local call = ARGV[2]
+local kind = ARGV[3]
+local codec = ARGV[4]
+local version = tonumber(ARGV[5])
+local expire_ms = tonumber(ARGV[6])
+local largest = tonumber(ARGV[7])
+local size = tonumber(ARGV[8])
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local copy, expires_at_ms = parse_replaced(remembered)
+return { 'replaced', copy, expires_at_ms }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if is_live(known, items, now_ms) then
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if is_outdated(known, version) then
+redis.call('UNLINK', build)
+if known.version > version then
+return { 'refused', known.version }
+end
+return { 'unchanged', known.copy, known.expires_at_ms }
+end
+end
+if size == 0 or count_items(build, kind) ~= size then
+return { 'lost' }
+end
+begin_copy(meta)
+redis.call('UNLINK', items)
+redis.call('RENAME', build, items)
+known.kind = kind
+known.codec = codec
+known.version = version
+known.largest = largest
+known.copy = next_token(known.copy, now_us)
+known.expires_at_ms = now_ms + expire_ms
+save_copy(meta, known, size)
+keep_until(meta, items, known.expires_at_ms, now_ms)
+remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+return { 'replaced', known.copy, known.expires_at_ms }` }
+const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [3, 10, 2, 3, 4, 12, 4, 13, 4, 3, 3, 18, 4, 10], text: `local function count_items(items, kind)
+if kind == 'list' then
+return redis.call('LLEN', items)
+elseif kind == 'set' then
+return redis.call('SCARD', items)
+elseif kind == 'hash' then
+return redis.call('HLEN', items)
+end
+return redis.call('ZCARD', items)
+end
+local function is_live(known, items, now_ms)
+return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+end
+local function fill(items, kind, parts, from)
+if from > #parts then
+return 0
+elseif kind == 'list' then
+return redis.call('RPUSH', items, unpack(parts, from))
+elseif kind == 'set' then
+return redis.call('SADD', items, unpack(parts, from))
+elseif kind == 'hash' then
+return redis.call('HSET', items, unpack(parts, from))
+end
+return redis.call('ZADD', items, unpack(parts, from))
+end
+local function limit_items(items, kind, excess, limit)
+if limit == 0 or excess <= 0 then
+return 0
+end
+local leaving = math.min(excess, 2000)
+if kind == 'list' then
+redis.call('LTRIM', items, leaving, '-1')
+return leaving
+elseif kind == 'sortedSet' then
+return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
+end
+return 0
+end
+local function page_size(known, limit)
+return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
+end
+local function read_items(items, known, place, limit)
+if known.kind == 'set' then
+local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
+return scan[2], place_of(scan[1]), scan[1] ~= '0'
+elseif known.kind == 'hash' then
+local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
+return scan[2], place_of(scan[1]), scan[1] ~= '0'
+elseif known.kind == 'list' then
+local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
+local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
+local to = from + #parts
+return parts, exact(known.first + to), to < known.size
+end
+local from = math.min(tonumber(place), known.size)
+local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
+local to = from + #parts / 2
+return parts, exact(to), to < known.size
+end
+local function take_out(items, kind, parts, from)
+if from > #parts then
+return 0
+elseif kind == 'set' then
+return redis.call('SREM', items, unpack(parts, from))
+elseif kind == 'hash' then
+return redis.call('HDEL', items, unpack(parts, from))
+end
+return redis.call('ZREM', items, unpack(parts, from))
+end` }
+const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(meta, items, expires_at_ms, now_ms)
+redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+end
+local function open_collection(meta, caller)
+local stored = redis.call(
+'HMGET',
+meta,
+'layout',
+'codec',
+'kind',
+'version',
+'copy',
+'first',
+'size',
+'largest',
+'expires_at_ms',
+caller
+)
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+kind = stored[3],
+version = tonumber(stored[4] or -1),
+copy = tonumber(stored[5] or 0),
+first = tonumber(stored[6] or 0),
+size = tonumber(stored[7] or 0),
+largest = tonumber(stored[8] or 0),
+expires_at_ms = tonumber(stored[9] or 0),
+record = stored[10],
+}
+end
+local function is_outdated(known, version)
+return version >= 0 and known.version >= version
+end
+local function begin_copy(meta)
+redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+end
+local function save_copy(meta, known, size)
+redis.call(
+'HSET',
+meta,
+'size',
+exact(size),
+'codec',
+known.codec,
+'kind',
+known.kind,
+'version',
+exact(known.version),
+'copy',
+exact(known.copy),
+'first',
+'0',
+'largest',
+exact(known.largest),
+'expires_at_ms',
+exact(known.expires_at_ms)
+)
+end
+local function replaced_answer(copy, expires_at_ms)
+return string.format('%.0f %.0f', copy, expires_at_ms)
+end
+local function parse_replaced(answer)
+local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
+return tonumber(copy), tonumber(expires_at_ms)
+end` }
 
 export interface AddArguments {
   /** process and slot of the call id; empty: the call has none */
@@ -34,229 +486,8 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: {
-    name: 'collection/add',
-    sha1: '08db59d7b764f1b3dccf3517e735a4c240dd62bf',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local limit = tonumber(ARGV[5])
-local largest = tonumber(ARGV[6])
-local parts, parts_at = ARGV, 7
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= 2000 then
-return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(known, items, now_ms)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if not is_live(known, items, now_ms) then
-return { 'absent' }
-end
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-local function fill(items, kind, parts, from)
-if from > #parts then
-return 0
-elseif kind == 'list' then
-return redis.call('RPUSH', items, unpack(parts, from))
-elseif kind == 'set' then
-return redis.call('SADD', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HSET', items, unpack(parts, from))
-end
-return redis.call('ZADD', items, unpack(parts, from))
-end
-local added = fill(items, kind, parts, parts_at)
-if kind == 'list' then
-added = #parts - parts_at + 1
-end
-local function limit_items(items, kind, excess, limit)
-if limit == 0 or excess <= 0 then
-return 0
-end
-local leaving = math.min(excess, 2000)
-if kind == 'list' then
-redis.call('LTRIM', items, leaving, '-1')
-return leaving
-elseif kind == 'sortedSet' then
-return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
-end
-return 0
-end
-local removed = limit_items(items, kind, known.size + added - limit, limit)
-local size = known.size + added - removed
-if kind == 'list' then
-known.first = known.first + removed
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call(
-'HSET',
-meta,
-'size',
-exact(size),
-'first',
-exact(known.first),
-'largest',
-exact(math.max(known.largest, largest))
-)
-local function keep_until(meta, items, expires_at_ms, now_ms)
-redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
-end
-keep_until(meta, items, known.expires_at_ms, now_ms)
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
-return { 'added', size, added, removed }`,
-  },
+  script: linked('collection/add', '08db59d7b764f1b3dccf3517e735a4c240dd62bf', { reads: false, bytes: false }, [addLua, 0, 9, stateModule, 4, 28, addLua, 9, 7, sharedCalls, 3, 10, addLua, 16, 8, sharedClock, 0, 4, addLua, 24, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 25, 9, itemsModule, 13, 12, addLua, 34, 4, itemsModule, 25, 13, addLua, 38, 5, sharedNumbers, 0, 7, addLua, 43, 10, stateModule, 0, 4, addLua, 53, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 54, 2]),
   parts: ['meta', 'items'],
-  lines: [
-    [1, 'lua/collection/add.lua', 11],
-    [10, 'lua/shared/collection/state.lua', 23],
-    [38, 'lua/collection/add.lua', 21],
-    [45, 'lua/shared/calls.lua', 15],
-    [55, 'lua/collection/add.lua', 28],
-    [63, 'lua/shared/clock.lua', 3],
-    [67, 'lua/collection/add.lua', 36],
-    [68, 'lua/shared/collection/items.lua', 16],
-    [69, 'lua/shared/collection/items.lua', 4],
-    [79, 'lua/shared/collection/items.lua', 17],
-    [81, 'lua/collection/add.lua', 37],
-    [90, 'lua/shared/collection/items.lua', 23],
-    [102, 'lua/collection/add.lua', 46],
-    [106, 'lua/shared/collection/items.lua', 39],
-    [119, 'lua/collection/add.lua', 50],
-    [124, 'lua/shared/numbers.lua', 4],
-    [131, 'lua/collection/add.lua', 55],
-    [141, 'lua/shared/collection/state.lua', 6],
-    [145, 'lua/collection/add.lua', 66],
-    [146, 'lua/shared/calls.lua', 41],
-    [148, 'lua/shared/calls.lua', 8],
-    [151, 'lua/shared/calls.lua', 43],
-    [152, 'lua/shared/calls.lua', 28],
-    [158, 'lua/shared/expiry.lua', 6],
-    [161, 'lua/shared/expiry.lua', 10],
-    [173, 'lua/shared/expiry.lua', 23],
-    [176, 'lua/shared/calls.lua', 35],
-    [181, 'lua/shared/calls.lua', 44],
-    [184, 'lua/collection/add.lua', 67],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
     encoded[0] = args.caller
@@ -317,128 +548,8 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: {
-    name: 'collection/build',
-    sha1: '297a0f846b5148190cdbf21a5e10ea03deb6ede2',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local build = KEYS[3]
-local kind = ARGV[1]
-local codec = ARGV[2]
-local version = tonumber(ARGV[3])
-local before = tonumber(ARGV[4])
-local count = tonumber(ARGV[5])
-local parts, parts_at = ARGV, 6
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, '')
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= 2000 then
-return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-local function is_live(known, items, now_ms)
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if is_live(known, items, now_ms) then
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-local function is_outdated(known, version)
-return version >= 0 and known.version >= version
-end
-if is_outdated(known, version) then
-if known.version > version then
-return { 'refused', known.version }
-end
-return { 'unchanged', known.copy, known.expires_at_ms }
-end
-end
-local size = count_items(build, kind)
-if size == before then
-local function fill(items, kind, parts, from)
-if from > #parts then
-return 0
-elseif kind == 'list' then
-return redis.call('RPUSH', items, unpack(parts, from))
-elseif kind == 'set' then
-return redis.call('SADD', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HSET', items, unpack(parts, from))
-end
-return redis.call('ZADD', items, unpack(parts, from))
-end
-fill(build, kind, parts, parts_at)
-redis.call('PEXPIRE', build, '60000')
-size = count_items(build, kind)
-end
-if size ~= before + count then
-return { 'lost' }
-end
-return { 'built', size }`,
-  },
+  script: linked('collection/build', '297a0f846b5148190cdbf21a5e10ea03deb6ede2', { reads: false, bytes: false }, [buildLua, 0, 9, stateModule, 4, 28, buildLua, 9, 7, sharedClock, 0, 4, buildLua, 16, 1, itemsModule, 0, 13, buildLua, 17, 7, stateModule, 32, 3, buildLua, 24, 9, itemsModule, 13, 12, buildLua, 33, 8]),
   parts: ['meta', 'items', 'build'],
-  lines: [
-    [1, 'lua/collection/build.lua', 13],
-    [10, 'lua/shared/collection/state.lua', 23],
-    [38, 'lua/collection/build.lua', 25],
-    [45, 'lua/shared/clock.lua', 3],
-    [49, 'lua/collection/build.lua', 32],
-    [50, 'lua/shared/collection/items.lua', 4],
-    [60, 'lua/shared/collection/items.lua', 16],
-    [63, 'lua/collection/build.lua', 33],
-    [70, 'lua/shared/collection/state.lua', 53],
-    [73, 'lua/collection/build.lua', 40],
-    [82, 'lua/shared/collection/items.lua', 23],
-    [94, 'lua/collection/build.lua', 49],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
     encoded[0] = args.kind
@@ -491,22 +602,8 @@ export type ClearAnswer =
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'collection/clear',
-    sha1: '99d9ddebfb16a2a21e358018cde9dcb3904c8c00',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local existed = redis.call('UNLINK', meta)
-redis.call('UNLINK', items)
-return { 'cleared', existed }`,
-  },
+  script: linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [clearLua, 0, 5]),
   parts: ['meta', 'items'],
-  lines: [
-    [1, 'lua/collection/clear.lua', 7],
-    [3, 'lua/collection/clear.lua', 10],
-  ],
   encode() {
     return []
   },
@@ -537,90 +634,8 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'collection/inspect',
-    sha1: 'af9b7fe020bcecae1955c24ab86fb04d5e6eef28',
-    reads: true,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, '')
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(known, items, now_ms)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if not is_live(known, items, now_ms) then
-return { 'absent' }
-end
-return {
-'inspection',
-known.kind,
-known.codec,
-known.copy,
-known.version,
-known.size,
-known.largest,
-known.expires_at_ms,
-now_ms,
-}`,
-  },
+  script: linked('collection/inspect', 'af9b7fe020bcecae1955c24ab86fb04d5e6eef28', { reads: true, bytes: false }, [inspectLua, 0, 2, stateModule, 4, 28, inspectLua, 2, 4, sharedClock, 0, 4, inspectLua, 6, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 7, 14]),
   parts: ['meta', 'items'],
-  lines: [
-    [1, 'lua/collection/inspect.lua', 9],
-    [3, 'lua/shared/collection/state.lua', 23],
-    [31, 'lua/collection/inspect.lua', 12],
-    [35, 'lua/shared/clock.lua', 3],
-    [39, 'lua/collection/inspect.lua', 16],
-    [40, 'lua/shared/collection/items.lua', 16],
-    [41, 'lua/shared/collection/items.lua', 4],
-    [51, 'lua/shared/collection/items.lua', 17],
-    [53, 'lua/collection/inspect.lua', 17],
-  ],
   encode() {
     return []
   },
@@ -680,175 +695,8 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: {
-    name: 'collection/read',
-    sha1: 'd4ca609ff521591bae4d8fcfbf24cb4c7d973dd7',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local kind = ARGV[1]
-local codec = ARGV[2]
-local copy = tonumber(ARGV[3])
-local place = ARGV[4]
-local limit = tonumber(ARGV[5])
-local process_read
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, '')
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local is_scanned = kind == 'set' or kind == 'hash'
-local function scanning_process()
-if not process_read then
-local info = redis.pcall('INFO', 'server')
-process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
-end
-return process_read
-end
-local function cursor_of(place)
-local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
-if not cursor or #cursor > 20 then
-return nil
-end
-return (process == '' or process == scanning_process()) and cursor
-end
-local cursor = cursor_of(place)
-if cursor == nil or (not is_scanned and cursor ~= place) then
-return redis.error_reply('INVALID after: must be a marker of this collection')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(known, items, now_ms)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if not is_live(known, items, now_ms) then
-return { 'absent' }
-end
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-if cursor == false or (copy ~= 0 and copy ~= known.copy) then
-return { 'replaced', known.copy, known.version }
-end
-local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
-local function read_items(items, known, place, limit)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-if known.kind == 'set' then
-local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
-local function place_of(cursor)
-local process = cursor ~= '0' and scanning_process() or ''
-return process == '' and cursor or cursor .. '.' .. process
-end
-return scan[2], place_of(scan[1]), scan[1] ~= '0'
-elseif known.kind == 'hash' then
-local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
-local function place_of(cursor)
-local process = cursor ~= '0' and scanning_process() or ''
-return process == '' and cursor or cursor .. '.' .. process
-end
-return scan[2], place_of(scan[1]), scan[1] ~= '0'
-elseif known.kind == 'list' then
-local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
-local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
-local to = from + #parts
-return parts, exact(known.first + to), to < known.size
-end
-local from = math.min(tonumber(place), known.size)
-local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
-local to = from + #parts / 2
-return parts, exact(to), to < known.size
-end
-local function page_size(known, limit)
-return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
-end
-local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
-return {
-'page',
-known.copy,
-known.version,
-known.expires_at_ms,
-known.size,
-next_place,
-more and 1 or 0,
-gap and 1 or 0,
-parts,
-}`,
-  },
+  script: linked('collection/read', 'd4ca609ff521591bae4d8fcfbf24cb4c7d973dd7', { reads: true, bytes: true }, [readLua, 0, 7, sharedScan, 0, 1, stateModule, 4, 28, readLua, 7, 5, sharedScan, 1, 14, readLua, 12, 4, sharedClock, 0, 4, readLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 17, 13, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 30, 12]),
   parts: ['meta', 'items'],
-  lines: [
-    [1, 'lua/collection/read.lua', 13],
-    [8, 'lua/shared/scan.lua', 6],
-    [9, 'lua/shared/collection/state.lua', 23],
-    [37, 'lua/collection/read.lua', 21],
-    [42, 'lua/shared/scan.lua', 7],
-    [49, 'lua/shared/scan.lua', 16],
-    [56, 'lua/collection/read.lua', 26],
-    [60, 'lua/shared/clock.lua', 3],
-    [64, 'lua/collection/read.lua', 30],
-    [65, 'lua/shared/collection/items.lua', 16],
-    [66, 'lua/shared/collection/items.lua', 4],
-    [76, 'lua/shared/collection/items.lua', 17],
-    [78, 'lua/collection/read.lua', 31],
-    [91, 'lua/shared/collection/items.lua', 62],
-    [92, 'lua/shared/numbers.lua', 4],
-    [99, 'lua/shared/collection/items.lua', 63],
-    [101, 'lua/shared/scan.lua', 25],
-    [105, 'lua/shared/collection/items.lua', 65],
-    [108, 'lua/shared/scan.lua', 25],
-    [112, 'lua/shared/collection/items.lua', 68],
-    [124, 'lua/shared/collection/items.lua', 56],
-    [127, 'lua/collection/read.lua', 44],
-  ],
   encode(args) {
     return [
       args.kind,
@@ -911,193 +759,8 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: {
-    name: 'collection/remove',
-    sha1: 'ed9165d5d1a3d2dc07023022623d93c2b31c9e9e',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local parts, parts_at = ARGV, 5
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= 1000 then
-return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local size, removed = string.match(remembered, '^(%d+) (%d+)$')
-return { 'removed', tonumber(size), tonumber(removed) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(known, items, now_ms)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if not is_live(known, items, now_ms) then
-return { 'absent' }
-end
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-local function take_out(items, kind, parts, from)
-if from > #parts then
-return 0
-elseif kind == 'set' then
-return redis.call('SREM', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HDEL', items, unpack(parts, from))
-end
-return redis.call('ZREM', items, unpack(parts, from))
-end
-local removed = take_out(items, kind, parts, parts_at)
-local size = known.size - removed
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function keep_until(meta, items, expires_at_ms, now_ms)
-redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
-end
-keep_until(meta, items, known.expires_at_ms, now_ms)
-redis.call('HSET', meta, 'size', exact(size))
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
-return { 'removed', size, removed }`,
-  },
+  script: linked('collection/remove', 'ed9165d5d1a3d2dc07023022623d93c2b31c9e9e', { reads: false, bytes: false }, [removeLua, 0, 7, stateModule, 4, 28, removeLua, 7, 7, sharedCalls, 3, 10, removeLua, 14, 8, sharedClock, 0, 4, removeLua, 22, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 23, 9, itemsModule, 59, 10, removeLua, 32, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 34, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 36, 2]),
   parts: ['meta', 'items'],
-  lines: [
-    [1, 'lua/collection/remove.lua', 9],
-    [8, 'lua/shared/collection/state.lua', 23],
-    [36, 'lua/collection/remove.lua', 17],
-    [43, 'lua/shared/calls.lua', 15],
-    [53, 'lua/collection/remove.lua', 24],
-    [61, 'lua/shared/clock.lua', 3],
-    [65, 'lua/collection/remove.lua', 32],
-    [66, 'lua/shared/collection/items.lua', 16],
-    [67, 'lua/shared/collection/items.lua', 4],
-    [77, 'lua/shared/collection/items.lua', 17],
-    [79, 'lua/collection/remove.lua', 33],
-    [88, 'lua/shared/collection/items.lua', 84],
-    [98, 'lua/collection/remove.lua', 42],
-    [100, 'lua/shared/numbers.lua', 4],
-    [107, 'lua/shared/collection/state.lua', 6],
-    [111, 'lua/collection/remove.lua', 45],
-    [113, 'lua/shared/calls.lua', 41],
-    [115, 'lua/shared/calls.lua', 8],
-    [118, 'lua/shared/calls.lua', 43],
-    [119, 'lua/shared/calls.lua', 28],
-    [125, 'lua/shared/expiry.lua', 6],
-    [128, 'lua/shared/expiry.lua', 10],
-    [140, 'lua/shared/expiry.lua', 23],
-    [143, 'lua/shared/calls.lua', 35],
-    [148, 'lua/shared/calls.lua', 44],
-    [151, 'lua/collection/remove.lua', 47],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
     encoded[0] = args.caller
@@ -1158,259 +821,8 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: {
-    name: 'collection/replace',
-    sha1: '4dfaeb8a2871412cf7be0c5078e6865080d41da4',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local version = tonumber(ARGV[5])
-local expire_ms = tonumber(ARGV[6])
-local largest = tonumber(ARGV[7])
-local parts, parts_at = ARGV, 8
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= 2000 then
-return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local function parse_replaced(answer)
-local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-return tonumber(copy), tonumber(expires_at_ms)
-end
-local copy, expires_at_ms = parse_replaced(remembered)
-return { 'replaced', copy, expires_at_ms }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-local function is_live(known, items, now_ms)
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if is_live(known, items, now_ms) then
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-local function is_outdated(known, version)
-return version >= 0 and known.version >= version
-end
-if is_outdated(known, version) then
-if known.version > version then
-return { 'refused', known.version }
-end
-return { 'unchanged', known.copy, known.expires_at_ms }
-end
-end
-local function begin_copy(meta)
-redis.call('HSET', meta, 'layout', '1', 'size', '-1')
-end
-begin_copy(meta)
-redis.call('UNLINK', items)
-local function fill(items, kind, parts, from)
-if from > #parts then
-return 0
-elseif kind == 'list' then
-return redis.call('RPUSH', items, unpack(parts, from))
-elseif kind == 'set' then
-return redis.call('SADD', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HSET', items, unpack(parts, from))
-end
-return redis.call('ZADD', items, unpack(parts, from))
-end
-fill(items, kind, parts, parts_at)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function save_copy(meta, known, size)
-redis.call(
-'HSET',
-meta,
-'size',
-exact(size),
-'codec',
-known.codec,
-'kind',
-known.kind,
-'version',
-exact(known.version),
-'copy',
-exact(known.copy),
-'first',
-'0',
-'largest',
-exact(known.largest),
-'expires_at_ms',
-exact(known.expires_at_ms)
-)
-end
-save_copy(meta, known, count_items(items, kind))
-local function keep_until(meta, items, expires_at_ms, now_ms)
-redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
-end
-keep_until(meta, items, known.expires_at_ms, now_ms)
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-local function replaced_answer(copy, expires_at_ms)
-return string.format('%.0f %.0f', copy, expires_at_ms)
-end
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }`,
-  },
+  script: linked('collection/replace', '4dfaeb8a2871412cf7be0c5078e6865080d41da4', { reads: false, bytes: false }, [replaceLua, 0, 10, stateModule, 4, 28, replaceLua, 10, 7, sharedCalls, 3, 10, replaceLua, 17, 5, stateModule, 63, 4, replaceLua, 22, 3, sharedClock, 0, 4, replaceLua, 25, 2, itemsModule, 0, 13, replaceLua, 27, 7, stateModule, 32, 3, replaceLua, 34, 7, stateModule, 35, 3, replaceLua, 41, 2, itemsModule, 13, 12, replaceLua, 43, 5, sharedTokens, 0, 3, replaceLua, 48, 2, sharedNumbers, 0, 7, stateModule, 38, 22, replaceLua, 50, 1, stateModule, 0, 4, replaceLua, 51, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, replaceLua, 52, 2]),
   parts: ['meta', 'items'],
-  lines: [
-    [1, 'lua/collection/replace.lua', 11],
-    [11, 'lua/shared/collection/state.lua', 23],
-    [39, 'lua/collection/replace.lua', 22],
-    [46, 'lua/shared/calls.lua', 15],
-    [56, 'lua/collection/replace.lua', 29],
-    [61, 'lua/shared/collection/state.lua', 91],
-    [65, 'lua/collection/replace.lua', 34],
-    [68, 'lua/shared/clock.lua', 3],
-    [72, 'lua/collection/replace.lua', 37],
-    [74, 'lua/shared/collection/items.lua', 4],
-    [84, 'lua/shared/collection/items.lua', 16],
-    [87, 'lua/collection/replace.lua', 39],
-    [94, 'lua/shared/collection/state.lua', 53],
-    [97, 'lua/collection/replace.lua', 46],
-    [104, 'lua/shared/collection/state.lua', 59],
-    [107, 'lua/collection/replace.lua', 53],
-    [109, 'lua/shared/collection/items.lua', 23],
-    [121, 'lua/collection/replace.lua', 55],
-    [126, 'lua/shared/tokens.lua', 3],
-    [129, 'lua/collection/replace.lua', 60],
-    [131, 'lua/shared/numbers.lua', 4],
-    [138, 'lua/shared/collection/state.lua', 64],
-    [160, 'lua/collection/replace.lua', 62],
-    [161, 'lua/shared/collection/state.lua', 6],
-    [165, 'lua/collection/replace.lua', 63],
-    [166, 'lua/shared/calls.lua', 41],
-    [168, 'lua/shared/calls.lua', 8],
-    [171, 'lua/shared/calls.lua', 43],
-    [172, 'lua/shared/calls.lua', 28],
-    [178, 'lua/shared/expiry.lua', 6],
-    [181, 'lua/shared/expiry.lua', 10],
-    [193, 'lua/shared/expiry.lua', 23],
-    [196, 'lua/shared/calls.lua', 35],
-    [201, 'lua/shared/calls.lua', 44],
-    [204, 'lua/shared/collection/state.lua', 87],
-    [207, 'lua/collection/replace.lua', 64],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
     encoded[0] = args.caller
@@ -1484,248 +896,8 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: {
-    name: 'collection/switch-in',
-    sha1: 'bb26102e829fe1ea38148953c6d4b1c78ce20d88',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local items = KEYS[2]
-local build = KEYS[3]
-local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local version = tonumber(ARGV[5])
-local expire_ms = tonumber(ARGV[6])
-local largest = tonumber(ARGV[7])
-local size = tonumber(ARGV[8])
-local function open_collection(meta, caller)
-local stored = redis.call(
-'HMGET',
-meta,
-'layout',
-'codec',
-'kind',
-'version',
-'copy',
-'first',
-'size',
-'largest',
-'expires_at_ms',
-caller
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
-}
-end
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local function parse_replaced(answer)
-local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-return tonumber(copy), tonumber(expires_at_ms)
-end
-local copy, expires_at_ms = parse_replaced(remembered)
-return { 'replaced', copy, expires_at_ms }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
-end
-return redis.call('ZCARD', items)
-end
-local function is_live(known, items, now_ms)
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-if is_live(known, items, now_ms) then
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-local function is_outdated(known, version)
-return version >= 0 and known.version >= version
-end
-if is_outdated(known, version) then
-redis.call('UNLINK', build)
-if known.version > version then
-return { 'refused', known.version }
-end
-return { 'unchanged', known.copy, known.expires_at_ms }
-end
-end
-if size == 0 or count_items(build, kind) ~= size then
-return { 'lost' }
-end
-local function begin_copy(meta)
-redis.call('HSET', meta, 'layout', '1', 'size', '-1')
-end
-begin_copy(meta)
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function save_copy(meta, known, size)
-redis.call(
-'HSET',
-meta,
-'size',
-exact(size),
-'codec',
-known.codec,
-'kind',
-known.kind,
-'version',
-exact(known.version),
-'copy',
-exact(known.copy),
-'first',
-'0',
-'largest',
-exact(known.largest),
-'expires_at_ms',
-exact(known.expires_at_ms)
-)
-end
-save_copy(meta, known, size)
-local function keep_until(meta, items, expires_at_ms, now_ms)
-redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
-end
-keep_until(meta, items, known.expires_at_ms, now_ms)
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-local function replaced_answer(copy, expires_at_ms)
-return string.format('%.0f %.0f', copy, expires_at_ms)
-end
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }`,
-  },
+  script: linked('collection/switch-in', 'bb26102e829fe1ea38148953c6d4b1c78ce20d88', { reads: false, bytes: false }, [switchInLua, 0, 11, stateModule, 4, 28, switchInLua, 11, 4, sharedCalls, 3, 10, switchInLua, 15, 5, stateModule, 63, 4, switchInLua, 20, 3, sharedClock, 0, 4, switchInLua, 23, 2, itemsModule, 0, 13, switchInLua, 25, 7, stateModule, 32, 3, switchInLua, 32, 11, stateModule, 35, 3, switchInLua, 43, 7, sharedTokens, 0, 3, switchInLua, 50, 2, sharedNumbers, 0, 7, stateModule, 38, 22, switchInLua, 52, 1, stateModule, 0, 4, switchInLua, 53, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, switchInLua, 54, 2]),
   parts: ['meta', 'items', 'build'],
-  lines: [
-    [1, 'lua/collection/switch-in.lua', 12],
-    [12, 'lua/shared/collection/state.lua', 23],
-    [40, 'lua/collection/switch-in.lua', 24],
-    [44, 'lua/shared/calls.lua', 15],
-    [54, 'lua/collection/switch-in.lua', 28],
-    [59, 'lua/shared/collection/state.lua', 91],
-    [63, 'lua/collection/switch-in.lua', 33],
-    [66, 'lua/shared/clock.lua', 3],
-    [70, 'lua/collection/switch-in.lua', 36],
-    [72, 'lua/shared/collection/items.lua', 4],
-    [82, 'lua/shared/collection/items.lua', 16],
-    [85, 'lua/collection/switch-in.lua', 38],
-    [92, 'lua/shared/collection/state.lua', 53],
-    [95, 'lua/collection/switch-in.lua', 45],
-    [106, 'lua/shared/collection/state.lua', 59],
-    [109, 'lua/collection/switch-in.lua', 56],
-    [110, 'lua/collection/switch-in.lua', 58],
-    [116, 'lua/shared/tokens.lua', 3],
-    [119, 'lua/collection/switch-in.lua', 64],
-    [121, 'lua/shared/numbers.lua', 4],
-    [128, 'lua/shared/collection/state.lua', 64],
-    [150, 'lua/collection/switch-in.lua', 66],
-    [151, 'lua/shared/collection/state.lua', 6],
-    [155, 'lua/collection/switch-in.lua', 67],
-    [156, 'lua/shared/calls.lua', 41],
-    [158, 'lua/shared/calls.lua', 8],
-    [161, 'lua/shared/calls.lua', 43],
-    [162, 'lua/shared/calls.lua', 28],
-    [168, 'lua/shared/expiry.lua', 6],
-    [171, 'lua/shared/expiry.lua', 10],
-    [183, 'lua/shared/expiry.lua', 23],
-    [186, 'lua/shared/calls.lua', 35],
-    [191, 'lua/shared/calls.lua', 44],
-    [194, 'lua/shared/collection/state.lua', 87],
-    [197, 'lua/collection/switch-in.lua', 68],
-  ],
   encode(args) {
     return [
       args.caller,

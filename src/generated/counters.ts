@@ -4,7 +4,840 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
+
+const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 10, 1, 10, 1, 6, 1, 4], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local epoch = tonumber(ARGV[1])
+local seq = tonumber(ARGV[2])
+local batch = ARGV[3]
+local retain_ms = tonumber(ARGV[4])
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
+return { 'stale' }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if retain_ms > 0 then
+for _, id in ipairs(redis.call('HKEYS', sealed)) do
+if redis.call('HEXISTS', pending, id) == 0 then
+keep_clean(values, clean, id, now_ms + retain_ms)
+end
+end
+end
+redis.call('UNLINK', sealed)
+redis.call('HDEL', meta, 'batch', 'sealed_ms')
+partition.batch = ''
+let_vanish(partition, values, clean, retain_ms)
+return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }` }
+const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 3, 1, 11], text: `local meta = KEYS[1]
+local partitions = tonumber(ARGV[1])
+local begin = ARGV[2] == '1'
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+return { 'other', known }
+end
+if begin then
+agreed_us = exact(clock_us())
+agree_on(meta, partitions, agreed_us)
+elseif not known then
+return { 'unknown' }
+end
+return { 'agreed', agreed_us }` }
+const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 11, 1, 23, 1, 7, 1, 14], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local epoch = tonumber(ARGV[1])
+local known = tonumber(ARGV[2])
+local batch = ARGV[3]
+local keep = ARGV[4]
+local ledger = ARGV[5]
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
+return redis.error_reply('INVALID keep: must be all, pending or nothing')
+end
+if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
+return { 'known', partition.epoch }
+end
+local stands = redis.call('HGET', meta, 'ledger') or ''
+if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
+return { 'elsewhere', stands }
+end
+local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
+local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
+if keep == 'nothing' then
+lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+partition.pending_ms, partition.rest_ms = 0, 0
+elseif #counted > 0 then
+partition.rest_ms = partition.sealed_ms
+end
+partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
+save_partition(meta, partition)
+if ledger ~= '' then
+redis.call('HSET', meta, 'ledger', ledger)
+end
+for at = 1, #counted, 2 do
+local id = counted[at]
+redis.call('HINCRBY', rest, id, counted[at + 1])
+local since = redis.call('HGET', pending, id)
+if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
+redis.call('HDEL', pending, id)
+end
+end
+if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
+partition.pending_ms = 0
+save_partition(meta, partition)
+end
+if keep == 'nothing' then
+redis.call('UNLINK', pending, rest)
+end
+redis.call('UNLINK', values, sealed, clean)
+return { 'begun', epoch, lost }` }
+const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [7, 5, 1, 4], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
+return { 'absent' }
+end
+return { 'cleared' }` }
+const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [7, 7, 1, 4], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local once = KEYS[7]
+if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
+return { 'absent' }
+end
+return { 'cleared' }` }
+const disbandLua: LuaText = { file: 'lua/counters/disband.lua', taken: [8, 2, 1, 5], text: `local meta = KEYS[1]
+local agreed_us = ARGV[1]
+if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+return { 'kept' }
+end
+redis.call('UNLINK', meta)
+return { 'forgotten' }` }
+const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 3, 1, 8], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local ids, ids_at = ARGV, 1
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if #ids - ids_at >= 1000 then
+return redis.error_reply('INVALID ids: must be at most 1000 a call')
+end
+return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 11, 1, 17, 1, 8, 2, 55], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local clean = KEYS[5]
+local once = KEYS[6]
+local caller = ARGV[1]
+local call = ARGV[2]
+local remember_ms = tonumber(ARGV[3])
+local most_dirty = tonumber(ARGV[4])
+local counters, counters_at = ARGV, 5
+local partition = open_partition(meta, caller)
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+local count = (#counters - counters_at + 1) / 3
+if count > 1000 then
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
+for at = counters_at, #counters, 3 do
+local id = counters[at]
+is_plain = is_plain and not seen[id] and counters[at + 2] == ''
+seen[id] = true
+ids[#ids + 1] = id
+end
+local now = redis.call('HMGET', values, unpack(ids))
+local remembered, superseded = recall(partition.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local refused, known = read_outcomes(remembered)
+return { 'counted', now_ms, partition.epoch, now, refused, known }
+end
+redis.call('HSET', meta, 'layout', partition.layout)
+redis.call('ZREM', clean, '')
+if partition.pending_ms == 0 then
+redis.call('PERSIST', pending)
+end
+local shown, refused, added
+if is_plain and are_few(pending, rest, count, most_dirty) then
+shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+end
+local known, keyed = {}, 0
+if shown then
+now = shown
+else
+refused, added = {}, false
+for at = counters_at, #counters, 3 do
+local place = (at - counters_at) / 3
+local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+if not now[place + 1] then
+refused[#refused + 1] = place
+refused[#refused + 1] = 'absent'
+elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
+known[#known + 1] = place
+now[place + 1] = redis.call('HGET', values, id)
+elseif is_one_too_many(pending, rest, id, most_dirty) then
+refused[#refused + 1] = place
+refused[#refused + 1] = 'behind'
+now[place + 1] = redis.call('HGET', values, id)
+else
+local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+if value then
+added = added or is_pending
+now[place + 1] = value
+else
+now[place + 1] = redis.call('HGET', values, id)
+refused[#refused + 1] = place
+refused[#refused + 1] = 'overflow'
+end
+if value and key ~= '' then
+keyed = keyed + 1
+remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
+end
+end
+end
+end
+if keyed > 0 then
+forget_old_keys(once, keyed, now_ms)
+keep_keys(once, remember_ms)
+end
+if added and partition.pending_ms == 0 then
+let_stay(values, clean)
+partition.pending_ms = now_ms
+save_partition(meta, partition)
+end
+remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
+return { 'counted', now_ms, partition.epoch, now, refused, known }` }
+const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [8, 3, 1, 5], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local state = open_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }` }
+const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [8, 5, 1, 6, 1, 19], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+local count, count_aside, count_sealed =
+redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
+local dirty = count + count_aside + count_sealed
+if count_sealed > 0 then
+dirty = dirty - count_again(pending, sealed)
+end
+return {
+'seen',
+math.floor(clock_us() / 1000),
+partition.epoch,
+partition.seq,
+partition.batch,
+redis.call('HLEN', values),
+count,
+count_sealed,
+partition.pending_ms,
+partition.sealed_ms,
+count_aside,
+partition.rest_ms,
+dirty,
+}` }
+const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 11, 1, 8, 1, 11, 1, 21], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local epoch = tonumber(ARGV[1])
+local seq = tonumber(ARGV[2])
+local retain_ms = tonumber(ARGV[3])
+local anew = ARGV[4] == '1'
+local counters, counters_at = ARGV, 5
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+local is_sealed = partition.batch ~= ''
+local acked = is_sealed and partition.seq - 1 or partition.seq
+if epoch ~= partition.epoch or epoch == 0 then
+return { 'retry', partition.epoch, acked }
+end
+if seq > partition.seq then
+return { 'behind', partition.epoch, partition.seq }
+end
+if seq < acked then
+return { 'retry', partition.epoch, acked }
+end
+local now_ms = math.floor(clock_us() / 1000)
+evict_due(values, clean, now_ms)
+local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
+local now = {}
+for at = counters_at, #counters, 2 do
+local id = counters[at]
+local known = not anew and redis.call('HGET', values, id)
+now[#now + 1] = known
+or take_in(
+values,
+pending,
+rest,
+sealed,
+clean,
+id,
+counters[at + 1],
+is_sealed and seq < partition.seq,
+due_ms
+)
+end
+let_vanish(partition, values, clean, retain_ms)
+return { 'loaded', now }` }
+const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 6, 1, 22], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+local counters, counters_at = ARGV, 1
+local state = open_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if state.turn == 0 then
+state.turn = clock_us()
+save_board(board, state)
+end
+if redis.call('EXISTS', noted) == 0 then
+redis.call('PERSIST', board)
+redis.call('PERSIST', shown)
+redis.call('PERSIST', idle)
+redis.call('PERSIST', ahead)
+end
+local values = {}
+for at = counters_at, #counters, 2 do
+values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
+end
+return { 'noted', values }` }
+const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 7, 1, 12, 1, 6], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local limit = tonumber(ARGV[1])
+local cursor = ARGV[2]
+local place = ARGV[3]
+local state = open_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if limit < 1 or limit > 1000 then
+return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+local other = other_place(board, place)
+if other then
+return { 'elsewhere', other }
+end
+evict_due(shown, idle, math.floor(clock_us() / 1000))
+local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
+local next_cursor = place_of(page[1])
+if state.newest > 0 then
+return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
+end
+return { 'noted', state.turn, state.version, next_cursor, page[2] }` }
+const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 8, 1, 28, 1, 16], text: `local meta = KEYS[1]
+local values = KEYS[2]
+local pending = KEYS[3]
+local rest = KEYS[4]
+local sealed = KEYS[5]
+local clean = KEYS[6]
+local batch = ARGV[1]
+local limit = tonumber(ARGV[2])
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if limit < 1 or limit > 1000 then
+return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+local now_ms = math.floor(clock_us() / 1000)
+evict_due(values, clean, now_ms)
+if partition.batch == '' then
+local waiting = redis.call('HLEN', rest)
+local is_begun = waiting > 0
+if not is_begun then
+waiting = redis.call('HLEN', pending)
+end
+if waiting == 0 then
+return { 'nothing' }
+end
+if partition.epoch == 0 then
+return { 'unknown' }
+end
+if not is_begun then
+partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
+end
+partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
+if waiting <= limit then
+partition.rest_ms = 0
+end
+save_partition(meta, partition)
+if not is_begun then
+redis.call('RENAME', pending, rest)
+end
+fill_batch(rest, sealed, limit)
+end
+return {
+'sealed',
+now_ms,
+partition.epoch,
+partition.seq,
+partition.batch,
+partition.sealed_ms,
+math.min(1, redis.call('EXISTS', rest, pending)),
+redis.call('HGETALL', sealed),
+}` }
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 10, 1, 15, 1, 8, 1, 19], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+local version = tonumber(ARGV[1])
+local turn = tonumber(ARGV[2])
+local retain_ms = tonumber(ARGV[3])
+local place = ARGV[4]
+local counters, counters_at = ARGV, 5
+local state = open_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+local other = other_place(board, place)
+if other then
+return { 'elsewhere', other }
+end
+if version < state.version or version < state.showing then
+return { 'retry', math.max(state.version, state.showing) }
+end
+local now_us = clock_us()
+evict_due(shown, idle, math.floor(now_us / 1000))
+local knows = turn == state.turn
+if state.turn == 0 then
+state.turn = now_us
+end
+if version > state.version then
+state.newest = math.max(state.newest, version)
+end
+save_board(board, state)
+if place ~= '' then
+redis.call('HSET', board, 'place', place)
+end
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
+local values = {}
+for at = counters_at, #counters, 3 do
+local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+local known = redis.call('HGET', shown, id)
+if not known then
+known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
+if version > state.version then
+redis.call('HSET', ahead, id, exact(version))
+end
+end
+values[#values + 1] = known
+end
+let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+return { 'shown', values }` }
+const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 12, 1, 24, 1, 5, 1, 29], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]
+local version = tonumber(ARGV[1])
+local since = tonumber(ARGV[2])
+local turn = tonumber(ARGV[3])
+local seen = tonumber(ARGV[4])
+local last = ARGV[5] == '1'
+local retain_ms = tonumber(ARGV[6])
+local counters, counters_at = ARGV, 7
+local state = open_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if state.version == seen then
+redis.call('UNLINK', shown, idle, ahead)
+state.version, state.newest = since, 0
+elseif version <= state.version then
+return { 'stale', state.version }
+elseif since ~= state.version then
+if redis.call('EXISTS', shown) == 1 then
+return { 'gap', state.version }
+end
+state.version = since
+end
+local now_us = clock_us()
+if state.turn == 0 then
+state.turn = now_us
+end
+local settles, settled = turn == state.turn, false
+state.showing = not last and version or 0
+save_board(board, state)
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
+for at = counters_at, #counters, 3 do
+local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
+if own < version then
+if settles and taken ~= '' then
+settled = true
+local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
+if left == 0 then
+redis.call('HDEL', noted, id)
+end
+end
+if value == '' then
+redis.call('HDEL', shown, id)
+redis.call('ZREM', idle, id)
+elseif redis.call('HEXISTS', shown, id) == 1 then
+put(shown, noted, idle, id, value, '0', due_ms)
+end
+end
+end
+if last then
+state.version = version
+if state.newest <= version then
+redis.call('UNLINK', ahead)
+state.newest = 0
+end
+end
+if settled then
+state.turn = state.turn + 1
+end
+save_board(board, state)
+let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+return { 'shown', state.turn }` }
+const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 4, 1, 14], text: `local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local ids, ids_at = ARGV, 1
+local state = open_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if #ids - ids_at >= 1000 then
+return redis.error_reply('INVALID ids: must be at most 1000 a call')
+end
+local values = redis.call('HMGET', shown, unpack(ids))
+for at = 1, #values do
+if not values[at] then
+return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
+end
+end
+return { 'told', state.turn, values, {} }` }
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 3, 6, 8, 5, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(values, id, value)
+if value > 9007199254740991 or value < -9007199254740991 then
+return redis.call('HGET', values, id)
+end
+return exact(value)
+end
+local function opposite(delta)
+if delta == '0' then
+return delta
+end
+return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
+local function add(values, pending, rest, clean, id, delta, is_some_aside)
+local value = redis.pcall('HINCRBY', values, id, delta)
+if type(value) == 'table' then
+return nil
+end
+local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+local waiting
+if is_aside then
+waiting = redis.pcall('HINCRBY', rest, id, delta)
+else
+waiting = redis.pcall('HINCRBY', pending, id, delta)
+end
+if type(waiting) == 'table' then
+redis.call('HINCRBY', values, id, opposite(delta))
+return nil
+end
+if waiting == tonumber(delta) then
+redis.call('ZREM', clean, id)
+end
+return text_of(values, id, value), not is_aside
+end
+local function is_one_too_many(pending, rest, id, most_dirty)
+return most_dirty > 0
+and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
+and redis.call('HEXISTS', pending, id) == 0
+and redis.call('HEXISTS', rest, id) == 0
+end
+local function are_few(pending, rest, count, most_dirty)
+return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+end
+local function are_plain(by, sum, wait)
+return by < 1000000000
+and by > -1000000000
+and sum < 1000000000
+and sum > -1000000000
+and wait < 1000000000
+and wait > -1000000000
+end
+local function add_plain(values, pending, clean, ids, now, counters, counters_at)
+local waiting = redis.call('HMGET', pending, unpack(ids))
+local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
+local last, format = 0, string.format
+for place = 1, #ids do
+local id = ids[place]
+if now[place] then
+local delta = counters[counters_at + 3 * place - 2]
+local by = tonumber(delta) or 0
+local sum, wait = now[place] + by, (waiting[place] or 0) + by
+if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
+return nil
+end
+shown[place] = format('%d', sum)
+sums[last + 1], sums[last + 2] = id, shown[place]
+waits[last + 1], waits[last + 2] = id, format('%d', wait)
+last = last + 2
+if not waiting[place] then
+first[#first + 1] = id
+end
+else
+shown[place] = false
+refused[#refused + 1] = place - 1
+refused[#refused + 1] = 'absent'
+end
+end
+if last > 0 then
+redis.call('HSET', values, unpack(sums))
+redis.call('HSET', pending, unpack(waits))
+end
+if #first > 0 then
+redis.call('ZREM', clean, unpack(first))
+end
+return shown, refused, last > 0
+end
+local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
+local in_batch = redis.call('HGET', sealed, id)
+local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
+redis.call('HSET', values, id, stored)
+for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
+if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
+redis.call('HDEL', values, id)
+return false
+end
+end
+if waiting or aside or in_batch then
+return redis.call('HGET', values, id)
+end
+if due_ms > 0 then
+keep_clean(values, clean, id, due_ms)
+end
+return stored
+end` }
+const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [10, 10, 1, 16, 2, 9, 2, 13], text: `local function open_board(board)
+local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+return {
+layout = stored[1] or '1',
+turn = tonumber(stored[2] or 0),
+version = tonumber(stored[3] or 0),
+showing = tonumber(stored[4] or 0),
+newest = tonumber(stored[5] or 0),
+}
+end
+local function save_board(board, state)
+redis.call(
+'HSET',
+board,
+'layout',
+state.layout,
+'turn',
+exact(state.turn),
+'version',
+exact(state.version),
+'showing',
+exact(state.showing),
+'newest',
+exact(state.newest)
+)
+end
+local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+local ms = exact(retain_ms)
+redis.call('PEXPIRE', shown, ms)
+redis.call('PEXPIRE', idle, ms)
+redis.call('PEXPIRE', ahead, ms)
+redis.call('PEXPIRE', board, ms)
+end
+end
+local function fill_batch(rest, sealed, limit)
+if redis.call('HLEN', rest) <= limit then
+redis.call('RENAME', rest, sealed)
+return
+end
+local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
+local ids = {}
+for at = 1, #some, 2 do
+ids[#ids + 1] = some[at]
+end
+redis.call('HSET', sealed, unpack(some))
+redis.call('HDEL', rest, unpack(ids))
+end` }
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [12, 14, 1, 20, 3, 16, 3, 13, 3, 3, 1, 12, 2, 11, 2, 4, 8, 6, 2, 8, 2, 6, 2, 4], text: `local function open_partition(meta, caller)
+local stored =
+redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+return {
+layout = stored[1] or '1',
+epoch = tonumber(stored[2] or 0),
+seq = tonumber(stored[3] or 0),
+batch = stored[4] or '',
+pending_ms = tonumber(stored[5] or 0),
+rest_ms = tonumber(stored[6] or 0),
+sealed_ms = tonumber(stored[7] or 0),
+record = stored[8],
+}
+end
+local function save_partition(meta, partition)
+redis.call(
+'HSET',
+meta,
+'layout',
+partition.layout,
+'epoch',
+exact(partition.epoch),
+'seq',
+exact(partition.seq),
+'batch',
+partition.batch,
+'pending_ms',
+exact(partition.pending_ms),
+'rest_ms',
+exact(partition.rest_ms),
+'sealed_ms',
+exact(partition.sealed_ms)
+)
+end
+local function put(shown, noted, idle, id, stored, known, due_ms)
+local waiting = redis.call('HGET', noted, id)
+redis.call('HSET', shown, id, stored)
+if not waiting then
+if due_ms > 0 then
+keep_clean(shown, idle, id, due_ms)
+end
+return stored
+end
+if not known then
+return stored
+end
+redis.pcall('HINCRBY', shown, id, waiting)
+redis.pcall('HINCRBY', shown, id, opposite(known))
+return redis.call('HGET', shown, id)
+end
+local function note(shown, noted, idle, id, by)
+redis.pcall('HINCRBY', noted, id, by)
+redis.call('ZREM', idle, id)
+if redis.call('HEXISTS', shown, id) == 0 then
+return nil
+end
+local value = redis.pcall('HINCRBY', shown, id, by)
+if type(value) == 'table' then
+redis.call('HDEL', shown, id)
+return nil
+end
+return text_of(shown, id, value)
+end
+local function outcomes_text(refused, known)
+return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
+end
+local function read_outcomes(text)
+local refused, known = {}, {}
+local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
+for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
+refused[#refused + 1] = tonumber(at)
+refused[#refused + 1] = why
+end
+for at in string.gmatch(of_known, '%d+') do
+known[#known + 1] = tonumber(at)
+end
+return refused, known
+end
+local function count_again(pending, sealed)
+local ids = redis.call('HKEYS', sealed)
+if #ids == 0 then
+return 0
+end
+local count = 0
+for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+count = count + (delta and 1 or 0)
+end
+return count
+end
+local function other_place(board, place)
+local known = redis.call('HGET', board, 'place')
+return known and place ~= '' and known ~= place and known or nil
+end
+local function keep_clean(values, clean, id, until_ms)
+local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+if type(added) == 'table' then
+redis.call('HDEL', values, id)
+end
+end
+local function evict_due(values, clean, now_ms)
+local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+if #due > 0 then
+redis.call('HDEL', values, unpack(due))
+redis.call('ZREM', clean, unpack(due))
+end
+return #due
+end
+local function let_vanish(partition, values, clean, retain_ms)
+if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
+redis.call('PEXPIRE', values, exact(retain_ms))
+redis.call('PEXPIRE', clean, exact(retain_ms))
+end
+end
+local function let_stay(values, clean)
+redis.call('PERSIST', values)
+redis.call('PERSIST', clean)
+end` }
 
 export interface AckArguments {
   /** of the batch */
@@ -28,103 +861,8 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: {
-    name: 'counters/ack',
-    sha1: 'ecbf182e41576902b5ea6ae10e24163f2a023db7',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local epoch = tonumber(ARGV[1])
-local seq = tonumber(ARGV[2])
-local batch = ARGV[3]
-local retain_ms = tonumber(ARGV[4])
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
-return { 'stale' }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-if retain_ms > 0 then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function keep_clean(values, clean, id, until_ms)
-local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-if type(added) == 'table' then
-redis.call('HDEL', values, id)
-end
-end
-for _, id in ipairs(redis.call('HKEYS', sealed)) do
-if redis.call('HEXISTS', pending, id) == 0 then
-keep_clean(values, clean, id, now_ms + retain_ms)
-end
-end
-end
-redis.call('UNLINK', sealed)
-redis.call('HDEL', meta, 'batch', 'sealed_ms')
-partition.batch = ''
-local function let_vanish(partition, values, clean, retain_ms)
-if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('PEXPIRE', values, exact(retain_ms))
-redis.call('PEXPIRE', clean, exact(retain_ms))
-end
-end
-let_vanish(partition, values, clean, retain_ms)
-return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }`,
-  },
+  script: linked('counters/ack', 'ecbf182e41576902b5ea6ae10e24163f2a023db7', { reads: false, bytes: false }, [ackLua, 0, 10, partitionModule, 0, 14, ackLua, 10, 7, sharedClock, 0, 4, ackLua, 17, 2, sharedNumbers, 0, 7, partitionModule, 93, 6, ackLua, 19, 9, partitionModule, 107, 2, sharedNumbers, 0, 7, partitionModule, 109, 4, ackLua, 28, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
-  lines: [
-    [1, 'lua/counters/ack.lua', 8],
-    [11, 'lua/shared/counters/partition.lua', 13],
-    [25, 'lua/counters/ack.lua', 19],
-    [32, 'lua/shared/clock.lua', 3],
-    [36, 'lua/counters/ack.lua', 26],
-    [38, 'lua/shared/numbers.lua', 4],
-    [45, 'lua/shared/counters/partition.lua', 129],
-    [51, 'lua/counters/ack.lua', 28],
-    [52, 'lua/counters/ack.lua', 30],
-    [58, 'lua/counters/ack.lua', 37],
-    [60, 'lua/shared/counters/partition.lua', 147],
-    [62, 'lua/shared/numbers.lua', 4],
-    [69, 'lua/shared/counters/partition.lua', 149],
-    [73, 'lua/counters/ack.lua', 39],
-  ],
   encode(args) {
     return [
       args.epoch,
@@ -168,61 +906,8 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: {
-    name: 'counters/agree',
-    sha1: 'c18a998281b5ad6224420222ad18a4fb00bab1fc',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
-local begin = ARGV[2] == '1'
-local function known_number(meta)
-local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
-if stored[1] then
-return tonumber(stored[1]), stored[2]
-end
-local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
-return has_begun and 0 or nil
-end
-local known, agreed_us = known_number(meta)
-if known and known ~= partitions then
-return { 'other', known }
-end
-if begin then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-agreed_us = exact(clock_us())
-local function agree_on(meta, partitions, now)
-local layout = 'in ' .. partitions .. ' partitions'
-redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
-end
-agree_on(meta, partitions, agreed_us)
-elseif not known then
-return { 'unknown' }
-end
-return { 'agreed', agreed_us }`,
-  },
+  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [agreeLua, 0, 3, sharedAgreement, 0, 8, agreeLua, 3, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 8, 1, sharedAgreement, 8, 4, agreeLua, 9, 5]),
   parts: ['meta'],
-  lines: [
-    [1, 'lua/counters/agree.lua', 11],
-    [4, 'lua/shared/agreement.lua', 9],
-    [5, 'lua/shared/agreement.lua', 11],
-    [12, 'lua/counters/agree.lua', 15],
-    [17, 'lua/shared/numbers.lua', 4],
-    [24, 'lua/shared/clock.lua', 3],
-    [28, 'lua/counters/agree.lua', 20],
-    [29, 'lua/shared/agreement.lua', 19],
-    [33, 'lua/counters/agree.lua', 21],
-  ],
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -275,131 +960,8 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: {
-    name: 'counters/begin',
-    sha1: 'b6c13238aa632e1cc93626a5e96a368690f44b7d',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local epoch = tonumber(ARGV[1])
-local known = tonumber(ARGV[2])
-local batch = ARGV[3]
-local keep = ARGV[4]
-local ledger = ARGV[5]
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
-return redis.error_reply('INVALID keep: must be all, pending or nothing')
-end
-if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
-return { 'known', partition.epoch }
-end
-local stands = redis.call('HGET', meta, 'ledger') or ''
-if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
-return { 'elsewhere', stands }
-end
-local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
-local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
-if keep == 'nothing' then
-local function count_again(pending, sealed)
-local ids = redis.call('HKEYS', sealed)
-if #ids == 0 then
-return 0
-end
-local count = 0
-for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
-count = count + (delta and 1 or 0)
-end
-return count
-end
-lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
-partition.pending_ms, partition.rest_ms = 0, 0
-elseif #counted > 0 then
-partition.rest_ms = partition.sealed_ms
-end
-partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function save_partition(meta, partition)
-redis.call(
-'HSET',
-meta,
-'layout',
-partition.layout,
-'epoch',
-exact(partition.epoch),
-'seq',
-exact(partition.seq),
-'batch',
-partition.batch,
-'pending_ms',
-exact(partition.pending_ms),
-'rest_ms',
-exact(partition.rest_ms),
-'sealed_ms',
-exact(partition.sealed_ms)
-)
-end
-save_partition(meta, partition)
-if ledger ~= '' then
-redis.call('HSET', meta, 'ledger', ledger)
-end
-for at = 1, #counted, 2 do
-local id = counted[at]
-redis.call('HINCRBY', rest, id, counted[at + 1])
-local since = redis.call('HGET', pending, id)
-if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
-redis.call('HDEL', pending, id)
-end
-end
-if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
-partition.pending_ms = 0
-save_partition(meta, partition)
-end
-if keep == 'nothing' then
-redis.call('UNLINK', pending, rest)
-end
-redis.call('UNLINK', values, sealed, clean)
-return { 'begun', epoch, lost }`,
-  },
+  script: linked('counters/begin', 'b6c13238aa632e1cc93626a5e96a368690f44b7d', { reads: false, bytes: false }, [beginLua, 0, 11, partitionModule, 0, 14, beginLua, 11, 17, partitionModule, 78, 11, beginLua, 28, 6, sharedNumbers, 0, 7, partitionModule, 14, 20, beginLua, 34, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
-  lines: [
-    [1, 'lua/counters/begin.lua', 14],
-    [12, 'lua/shared/counters/partition.lua', 13],
-    [26, 'lua/counters/begin.lua', 26],
-    [43, 'lua/shared/counters/partition.lua', 104],
-    [54, 'lua/counters/begin.lua', 43],
-    [60, 'lua/shared/numbers.lua', 4],
-    [67, 'lua/shared/counters/partition.lua', 28],
-    [87, 'lua/counters/begin.lua', 50],
-    [94, 'lua/counters/begin.lua', 58],
-  ],
   encode(args) {
     return [
       args.epoch,
@@ -447,26 +1009,8 @@ export type ClearShownAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: {
-    name: 'counters/clear-shown',
-    sha1: 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7',
-    reads: false,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
-return { 'absent' }
-end
-return { 'cleared' }`,
-  },
+  script: linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [clearShownLua, 0, 9]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
-  lines: [
-    [1, 'lua/counters/clear-shown.lua', 8],
-    [6, 'lua/counters/clear-shown.lua', 14],
-  ],
   encode() {
     return []
   },
@@ -496,28 +1040,8 @@ export type ClearAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'counters/clear',
-    sha1: '77d8736c6840b036db5ef259623ea6969506e455',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local once = KEYS[7]
-if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
-return { 'absent' }
-end
-return { 'cleared' }`,
-  },
+  script: linked('counters/clear', '77d8736c6840b036db5ef259623ea6969506e455', { reads: false, bytes: false }, [clearLua, 0, 11]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
-  lines: [
-    [1, 'lua/counters/clear.lua', 8],
-    [8, 'lua/counters/clear.lua', 16],
-  ],
   encode() {
     return []
   },
@@ -550,24 +1074,8 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: {
-    name: 'counters/disband',
-    sha1: 'ed3315ec1646bfa120794a73288e67722a41f963',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local agreed_us = ARGV[1]
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-return { 'kept' }
-end
-redis.call('UNLINK', meta)
-return { 'forgotten' }`,
-  },
+  script: linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [disbandLua, 0, 7]),
   parts: ['meta'],
-  lines: [
-    [1, 'lua/counters/disband.lua', 9],
-    [3, 'lua/counters/disband.lua', 12],
-  ],
   encode(args) {
     return [
       args.agreedUs,
@@ -609,43 +1117,8 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: {
-    name: 'counters/get',
-    sha1: '33a3c8a1fe5383d5a6a8154e75fbd25f67f5ff76',
-    reads: true,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local ids, ids_at = ARGV, 1
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if #ids - ids_at >= 1000 then
-return redis.error_reply('INVALID ids: must be at most 1000 a call')
-end
-return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }`,
-  },
+  script: linked('counters/get', '33a3c8a1fe5383d5a6a8154e75fbd25f67f5ff76', { reads: true, bytes: false }, [getLua, 0, 3, partitionModule, 0, 14, getLua, 3, 8]),
   parts: ['meta', 'values'],
-  lines: [
-    [1, 'lua/counters/get.lua', 8],
-    [4, 'lua/shared/counters/partition.lua', 13],
-    [18, 'lua/counters/get.lua', 12],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0
@@ -718,406 +1191,8 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: {
-    name: 'counters/increment',
-    sha1: 'fa1181463136c6e9068313bbbc3493fd907fce03',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local clean = KEYS[5]
-local once = KEYS[6]
-local caller = ARGV[1]
-local call = ARGV[2]
-local remember_ms = tonumber(ARGV[3])
-local most_dirty = tonumber(ARGV[4])
-local counters, counters_at = ARGV, 5
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, caller)
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-local count = (#counters - counters_at + 1) / 3
-if count > 1000 then
-return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
-for at = counters_at, #counters, 3 do
-local id = counters[at]
-is_plain = is_plain and not seen[id] and counters[at + 2] == ''
-seen[id] = true
-ids[#ids + 1] = id
-end
-local now = redis.call('HMGET', values, unpack(ids))
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(partition.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local function read_outcomes(text)
-local refused, known = {}, {}
-local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
-for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
-refused[#refused + 1] = tonumber(at)
-refused[#refused + 1] = why
-end
-for at in string.gmatch(of_known, '%d+') do
-known[#known + 1] = tonumber(at)
-end
-return refused, known
-end
-local refused, known = read_outcomes(remembered)
-return { 'counted', now_ms, partition.epoch, now, refused, known }
-end
-redis.call('HSET', meta, 'layout', partition.layout)
-redis.call('ZREM', clean, '')
-if partition.pending_ms == 0 then
-redis.call('PERSIST', pending)
-end
-local shown, refused, added
-local function are_few(pending, rest, count, most_dirty)
-return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
-end
-if is_plain and are_few(pending, rest, count, most_dirty) then
-local function add_plain(values, pending, clean, ids, now, counters, counters_at)
-local waiting = redis.call('HMGET', pending, unpack(ids))
-local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
-local last, format = 0, string.format
-local function are_plain(by, sum, wait)
-return by < 1000000000
-and by > -1000000000
-and sum < 1000000000
-and sum > -1000000000
-and wait < 1000000000
-and wait > -1000000000
-end
-for place = 1, #ids do
-local id = ids[place]
-if now[place] then
-local delta = counters[counters_at + 3 * place - 2]
-local by = tonumber(delta) or 0
-local sum, wait = now[place] + by, (waiting[place] or 0) + by
-if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
-return nil
-end
-shown[place] = format('%d', sum)
-sums[last + 1], sums[last + 2] = id, shown[place]
-waits[last + 1], waits[last + 2] = id, format('%d', wait)
-last = last + 2
-if not waiting[place] then
-first[#first + 1] = id
-end
-else
-shown[place] = false
-refused[#refused + 1] = place - 1
-refused[#refused + 1] = 'absent'
-end
-end
-if last > 0 then
-redis.call('HSET', values, unpack(sums))
-redis.call('HSET', pending, unpack(waits))
-end
-if #first > 0 then
-redis.call('ZREM', clean, unpack(first))
-end
-return shown, refused, last > 0
-end
-shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
-end
-local known, keyed = {}, 0
-if shown then
-now = shown
-else
-refused, added = {}, false
-local function id_of_key(once, key, now_ms)
-local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
-end
-local function is_one_too_many(pending, rest, id, most_dirty)
-return most_dirty > 0
-and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
-and redis.call('HEXISTS', pending, id) == 0
-and redis.call('HEXISTS', rest, id) == 0
-end
-local function opposite(delta)
-if delta == '0' then
-return delta
-end
-return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function text_of(values, id, value)
-if value > 9007199254740991 or value < -9007199254740991 then
-return redis.call('HGET', values, id)
-end
-return exact(value)
-end
-local function add(values, pending, rest, clean, id, delta, is_some_aside)
-local value = redis.pcall('HINCRBY', values, id, delta)
-if type(value) == 'table' then
-return nil
-end
-local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
-local waiting
-if is_aside then
-waiting = redis.pcall('HINCRBY', rest, id, delta)
-else
-waiting = redis.pcall('HINCRBY', pending, id, delta)
-end
-if type(waiting) == 'table' then
-redis.call('HINCRBY', values, id, opposite(delta))
-return nil
-end
-if waiting == tonumber(delta) then
-redis.call('ZREM', clean, id)
-end
-return text_of(values, id, value), not is_aside
-end
-local function remember_key(once, key, id, forget_at_ms)
-redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
-end
-for at = counters_at, #counters, 3 do
-local place = (at - counters_at) / 3
-local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-if not now[place + 1] then
-refused[#refused + 1] = place
-refused[#refused + 1] = 'absent'
-elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
-known[#known + 1] = place
-now[place + 1] = redis.call('HGET', values, id)
-elseif is_one_too_many(pending, rest, id, most_dirty) then
-refused[#refused + 1] = place
-refused[#refused + 1] = 'behind'
-now[place + 1] = redis.call('HGET', values, id)
-else
-local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
-if value then
-added = added or is_pending
-now[place + 1] = value
-else
-now[place + 1] = redis.call('HGET', values, id)
-refused[#refused + 1] = place
-refused[#refused + 1] = 'overflow'
-end
-if value and key ~= '' then
-keyed = keyed + 1
-remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
-end
-end
-end
-end
-if keyed > 0 then
-local function forget_old_keys(once, added, now_ms)
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(once, 2 + 2 * added, function(known)
-return tonumber(string.match(known, ' (%d+)$')) <= now_ms
-end)
-end
-forget_old_keys(once, keyed, now_ms)
-local function keep_keys(once, remember_ms)
-if redis.call('PTTL', once) < remember_ms then
-redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
-end
-end
-keep_keys(once, remember_ms)
-end
-if added and partition.pending_ms == 0 then
-local function let_stay(values, clean)
-redis.call('PERSIST', values)
-redis.call('PERSIST', clean)
-end
-let_stay(values, clean)
-partition.pending_ms = now_ms
-local function save_partition(meta, partition)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call(
-'HSET',
-meta,
-'layout',
-partition.layout,
-'epoch',
-exact(partition.epoch),
-'seq',
-exact(partition.seq),
-'batch',
-partition.batch,
-'pending_ms',
-exact(partition.pending_ms),
-'rest_ms',
-exact(partition.rest_ms),
-'sealed_ms',
-exact(partition.sealed_ms)
-)
-end
-save_partition(meta, partition)
-end
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-local function outcomes_text(refused, known)
-return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
-end
-remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
-return { 'counted', now_ms, partition.epoch, now, refused, known }`,
-  },
+  script: linked('counters/increment', 'fa1181463136c6e9068313bbbc3493fd907fce03', { reads: false, bytes: false }, [incrementLua, 0, 11, partitionModule, 0, 14, incrementLua, 11, 8, sharedClock, 0, 4, incrementLua, 19, 9, sharedCalls, 3, 10, incrementLua, 28, 5, partitionModule, 66, 12, incrementLua, 33, 9, amountsModule, 39, 3, incrementLua, 42, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 43, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 50, 31, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 81, 1, sharedIdempotency, 12, 5, incrementLua, 82, 3, partitionModule, 113, 4, incrementLua, 85, 2, partitionModule, 14, 1, sharedNumbers, 0, 7, partitionModule, 15, 19, incrementLua, 87, 2, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, partitionModule, 63, 3, incrementLua, 89, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
-  lines: [
-    [1, 'lua/counters/increment.lua', 10],
-    [12, 'lua/shared/counters/partition.lua', 13],
-    [26, 'lua/counters/increment.lua', 22],
-    [34, 'lua/shared/clock.lua', 3],
-    [38, 'lua/counters/increment.lua', 30],
-    [47, 'lua/shared/calls.lua', 15],
-    [57, 'lua/counters/increment.lua', 40],
-    [62, 'lua/shared/counters/partition.lua', 90],
-    [74, 'lua/counters/increment.lua', 45],
-    [77, 'lua/counters/increment.lua', 50],
-    [83, 'lua/shared/counters/amounts.lua', 56],
-    [86, 'lua/counters/increment.lua', 56],
-    [87, 'lua/shared/counters/amounts.lua', 78],
-    [91, 'lua/shared/counters/amounts.lua', 65],
-    [99, 'lua/shared/counters/amounts.lua', 82],
-    [105, 'lua/shared/counters/amounts.lua', 89],
-    [126, 'lua/shared/counters/amounts.lua', 111],
-    [130, 'lua/counters/increment.lua', 57],
-    [137, 'lua/shared/idempotency.lua', 5],
-    [141, 'lua/shared/counters/amounts.lua', 48],
-    [147, 'lua/shared/counters/amounts.lua', 14],
-    [153, 'lua/shared/numbers.lua', 4],
-    [160, 'lua/shared/counters/amounts.lua', 7],
-    [166, 'lua/shared/counters/amounts.lua', 24],
-    [183, 'lua/shared/counters/amounts.lua', 42],
-    [187, 'lua/shared/idempotency.lua', 10],
-    [190, 'lua/counters/increment.lua', 64],
-    [221, 'lua/shared/idempotency.lua', 15],
-    [222, 'lua/shared/expiry.lua', 6],
-    [225, 'lua/shared/expiry.lua', 10],
-    [237, 'lua/shared/expiry.lua', 23],
-    [240, 'lua/shared/idempotency.lua', 16],
-    [244, 'lua/counters/increment.lua', 95],
-    [245, 'lua/shared/idempotency.lua', 22],
-    [250, 'lua/counters/increment.lua', 96],
-    [253, 'lua/shared/counters/partition.lua', 155],
-    [257, 'lua/counters/increment.lua', 99],
-    [259, 'lua/shared/counters/partition.lua', 28],
-    [260, 'lua/shared/numbers.lua', 4],
-    [267, 'lua/shared/counters/partition.lua', 29],
-    [286, 'lua/counters/increment.lua', 101],
-    [288, 'lua/shared/calls.lua', 41],
-    [290, 'lua/shared/calls.lua', 8],
-    [291, 'lua/shared/numbers.lua', 4],
-    [298, 'lua/shared/calls.lua', 9],
-    [300, 'lua/shared/calls.lua', 43],
-    [301, 'lua/shared/calls.lua', 28],
-    [307, 'lua/shared/expiry.lua', 6],
-    [310, 'lua/shared/expiry.lua', 10],
-    [322, 'lua/shared/expiry.lua', 23],
-    [325, 'lua/shared/calls.lua', 35],
-    [330, 'lua/shared/calls.lua', 44],
-    [333, 'lua/shared/counters/partition.lua', 86],
-    [336, 'lua/counters/increment.lua', 103],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.caller
@@ -1162,36 +1237,8 @@ export type InspectShownAnswer =
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: {
-    name: 'counters/inspect-shown',
-    sha1: '35c050ac53c7687116dead02e81a4db8b19f4cf1',
-    reads: true,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local function open_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
-}
-end
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
-return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }`,
-  },
+  script: linked('counters/inspect-shown', '35c050ac53c7687116dead02e81a4db8b19f4cf1', { reads: true, bytes: false }, [inspectShownLua, 0, 3, boardModule, 0, 10, inspectShownLua, 3, 5]),
   parts: ['board', 'shown', 'noted'],
-  lines: [
-    [1, 'lua/counters/inspect-shown.lua', 9],
-    [4, 'lua/shared/counters/board.lua', 11],
-    [14, 'lua/counters/inspect-shown.lua', 13],
-  ],
   encode() {
     return []
   },
@@ -1223,82 +1270,8 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'counters/inspect',
-    sha1: '5a164afc086208a735eb1e460ec57ab1b5191424',
-    reads: true,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-local count, count_aside, count_sealed =
-redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
-local dirty = count + count_aside + count_sealed
-if count_sealed > 0 then
-local function count_again(pending, sealed)
-local ids = redis.call('HKEYS', sealed)
-if #ids == 0 then
-return 0
-end
-local count = 0
-for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
-count = count + (delta and 1 or 0)
-end
-return count
-end
-dirty = dirty - count_again(pending, sealed)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-return {
-'seen',
-math.floor(clock_us() / 1000),
-partition.epoch,
-partition.seq,
-partition.batch,
-redis.call('HLEN', values),
-count,
-count_sealed,
-partition.pending_ms,
-partition.sealed_ms,
-count_aside,
-partition.rest_ms,
-dirty,
-}`,
-  },
+  script: linked('counters/inspect', '5a164afc086208a735eb1e460ec57ab1b5191424', { reads: true, bytes: false }, [inspectLua, 0, 5, partitionModule, 0, 14, inspectLua, 5, 8, partitionModule, 78, 11, inspectLua, 13, 2, sharedClock, 0, 4, inspectLua, 15, 15]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
-  lines: [
-    [1, 'lua/counters/inspect.lua', 9],
-    [6, 'lua/shared/counters/partition.lua', 13],
-    [20, 'lua/counters/inspect.lua', 15],
-    [26, 'lua/counters/inspect.lua', 22],
-    [28, 'lua/shared/counters/partition.lua', 104],
-    [39, 'lua/counters/inspect.lua', 24],
-    [41, 'lua/shared/clock.lua', 3],
-    [45, 'lua/counters/inspect.lua', 26],
-  ],
   encode() {
     return []
   },
@@ -1360,144 +1333,8 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: {
-    name: 'counters/load',
-    sha1: '82b65cefad3ea97cf062e23f6cea96c2812c00c5',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local epoch = tonumber(ARGV[1])
-local seq = tonumber(ARGV[2])
-local retain_ms = tonumber(ARGV[3])
-local anew = ARGV[4] == '1'
-local counters, counters_at = ARGV, 5
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if (#counters - counters_at + 1) / 2 > 1000 then
-return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local is_sealed = partition.batch ~= ''
-local acked = is_sealed and partition.seq - 1 or partition.seq
-if epoch ~= partition.epoch or epoch == 0 then
-return { 'retry', partition.epoch, acked }
-end
-if seq > partition.seq then
-return { 'behind', partition.epoch, partition.seq }
-end
-if seq < acked then
-return { 'retry', partition.epoch, acked }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function evict_due(values, clean, now_ms)
-local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-if #due > 0 then
-redis.call('HDEL', values, unpack(due))
-redis.call('ZREM', clean, unpack(due))
-end
-return #due
-end
-evict_due(values, clean, now_ms)
-local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
-local function keep_clean(values, clean, id, until_ms)
-local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-if type(added) == 'table' then
-redis.call('HDEL', values, id)
-end
-end
-local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
-local in_batch = redis.call('HGET', sealed, id)
-local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
-redis.call('HSET', values, id, stored)
-for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
-if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
-redis.call('HDEL', values, id)
-return false
-end
-end
-if waiting or aside or in_batch then
-return redis.call('HGET', values, id)
-end
-if due_ms > 0 then
-keep_clean(values, clean, id, due_ms)
-end
-return stored
-end
-local now = {}
-for at = counters_at, #counters, 2 do
-local id = counters[at]
-local known = not anew and redis.call('HGET', values, id)
-now[#now + 1] = known
-or take_in(
-values,
-pending,
-rest,
-sealed,
-clean,
-id,
-counters[at + 1],
-is_sealed and seq < partition.seq,
-due_ms
-)
-end
-local function let_vanish(partition, values, clean, retain_ms)
-if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-redis.call('PEXPIRE', values, exact(retain_ms))
-redis.call('PEXPIRE', clean, exact(retain_ms))
-end
-end
-let_vanish(partition, values, clean, retain_ms)
-return { 'loaded', now }`,
-  },
+  script: linked('counters/load', '82b65cefad3ea97cf062e23f6cea96c2812c00c5', { reads: false, bytes: false }, [loadLua, 0, 11, partitionModule, 0, 14, loadLua, 11, 18, sharedClock, 0, 4, loadLua, 29, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, loadLua, 30, 2, partitionModule, 93, 6, amountsModule, 85, 18, loadLua, 32, 17, partitionModule, 107, 6, loadLua, 49, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
-  lines: [
-    [1, 'lua/counters/load.lua', 14],
-    [12, 'lua/shared/counters/partition.lua', 13],
-    [26, 'lua/counters/load.lua', 26],
-    [34, 'lua/counters/load.lua', 35],
-    [44, 'lua/shared/clock.lua', 3],
-    [48, 'lua/counters/load.lua', 45],
-    [49, 'lua/shared/numbers.lua', 4],
-    [56, 'lua/shared/counters/partition.lua', 137],
-    [64, 'lua/counters/load.lua', 47],
-    [66, 'lua/shared/counters/partition.lua', 129],
-    [72, 'lua/shared/counters/amounts.lua', 119],
-    [77, 'lua/shared/counters/amounts.lua', 125],
-    [90, 'lua/counters/load.lua', 49],
-    [107, 'lua/shared/counters/partition.lua', 147],
-    [113, 'lua/counters/load.lua', 66],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
     encoded[0] = args.epoch
@@ -1560,111 +1397,8 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: {
-    name: 'counters/note',
-    sha1: 'b21bf77c5755bd302a0f462b9be0cb5879dffc47',
-    reads: false,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-local counters, counters_at = ARGV, 1
-local function open_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
-}
-end
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if (#counters - counters_at + 1) / 2 > 1000 then
-return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-if state.turn == 0 then
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-state.turn = clock_us()
-local function save_board(board, state)
-redis.call(
-'HSET',
-board,
-'layout',
-state.layout,
-'turn',
-exact(state.turn),
-'version',
-exact(state.version),
-'showing',
-exact(state.showing),
-'newest',
-exact(state.newest)
-)
-end
-save_board(board, state)
-end
-if redis.call('EXISTS', noted) == 0 then
-redis.call('PERSIST', board)
-redis.call('PERSIST', shown)
-redis.call('PERSIST', idle)
-redis.call('PERSIST', ahead)
-end
-local function text_of(values, id, value)
-if value > 9007199254740991 or value < -9007199254740991 then
-return redis.call('HGET', values, id)
-end
-return exact(value)
-end
-local function note(shown, noted, idle, id, by)
-redis.pcall('HINCRBY', noted, id, by)
-redis.call('ZREM', idle, id)
-if redis.call('HEXISTS', shown, id) == 0 then
-return nil
-end
-local value = redis.pcall('HINCRBY', shown, id, by)
-if type(value) == 'table' then
-redis.call('HDEL', shown, id)
-return nil
-end
-return text_of(shown, id, value)
-end
-local values = {}
-for at = counters_at, #counters, 2 do
-values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
-end
-return { 'noted', values }`,
-  },
+  script: linked('counters/note', 'b21bf77c5755bd302a0f462b9be0cb5879dffc47', { reads: false, bytes: false }, [noteLua, 0, 6, boardModule, 0, 10, noteLua, 6, 7, sharedNumbers, 0, 7, noteLua, 13, 1, sharedClock, 0, 4, noteLua, 14, 1, boardModule, 10, 16, noteLua, 15, 8, amountsModule, 0, 6, partitionModule, 50, 13, noteLua, 23, 5]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
-  lines: [
-    [1, 'lua/counters/note.lua', 9],
-    [7, 'lua/shared/counters/board.lua', 11],
-    [17, 'lua/counters/note.lua', 16],
-    [24, 'lua/shared/numbers.lua', 4],
-    [31, 'lua/counters/note.lua', 23],
-    [32, 'lua/shared/clock.lua', 3],
-    [36, 'lua/counters/note.lua', 24],
-    [37, 'lua/shared/counters/board.lua', 22],
-    [53, 'lua/counters/note.lua', 25],
-    [61, 'lua/shared/counters/amounts.lua', 7],
-    [67, 'lua/shared/counters/partition.lua', 70],
-    [80, 'lua/counters/note.lua', 33],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
     let at = 0
@@ -1726,107 +1460,8 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: {
-    name: 'counters/noted',
-    sha1: '793df0a7a9d8cea45af4d7dff6c33536d8202fcb',
-    reads: false,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local limit = tonumber(ARGV[1])
-local cursor = ARGV[2]
-local place = ARGV[3]
-local process_read
-local function open_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
-}
-end
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if limit < 1 or limit > 1000 then
-return redis.error_reply('INVALID limit: must be 1 to 1000')
-end
-local function other_place(board, place)
-local known = redis.call('HGET', board, 'place')
-return known and place ~= '' and known ~= place and known or nil
-end
-local other = other_place(board, place)
-if other then
-return { 'elsewhere', other }
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function evict_due(values, clean, now_ms)
-local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-if #due > 0 then
-redis.call('HDEL', values, unpack(due))
-redis.call('ZREM', clean, unpack(due))
-end
-return #due
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-evict_due(shown, idle, math.floor(clock_us() / 1000))
-local function scanning_process()
-if not process_read then
-local info = redis.pcall('INFO', 'server')
-process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
-end
-return process_read
-end
-local function cursor_of(place)
-local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
-if not cursor or #cursor > 20 then
-return nil
-end
-return (process == '' or process == scanning_process()) and cursor
-end
-local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
-local function place_of(cursor)
-local process = cursor ~= '0' and scanning_process() or ''
-return process == '' and cursor or cursor .. '.' .. process
-end
-local next_cursor = place_of(page[1])
-if state.newest > 0 then
-return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
-end
-return { 'noted', state.turn, state.version, next_cursor, page[2] }`,
-  },
+  script: linked('counters/noted', '793df0a7a9d8cea45af4d7dff6c33536d8202fcb', { reads: false, bytes: false }, [notedLua, 0, 7, sharedScan, 0, 1, boardModule, 0, 10, notedLua, 7, 7, partitionModule, 89, 4, notedLua, 14, 4, sharedNumbers, 0, 7, partitionModule, 99, 8, sharedClock, 0, 4, notedLua, 18, 1, sharedScan, 1, 14, notedLua, 19, 1, sharedScan, 15, 4, notedLua, 20, 5]),
   parts: ['board', 'shown', 'noted', 'idle'],
-  lines: [
-    [1, 'lua/counters/noted.lua', 14],
-    [8, 'lua/shared/scan.lua', 6],
-    [9, 'lua/shared/counters/board.lua', 11],
-    [19, 'lua/counters/noted.lua', 22],
-    [26, 'lua/shared/counters/partition.lua', 117],
-    [30, 'lua/counters/noted.lua', 29],
-    [34, 'lua/shared/numbers.lua', 4],
-    [41, 'lua/shared/counters/partition.lua', 137],
-    [49, 'lua/shared/clock.lua', 3],
-    [53, 'lua/counters/noted.lua', 33],
-    [54, 'lua/shared/scan.lua', 7],
-    [61, 'lua/shared/scan.lua', 16],
-    [68, 'lua/counters/noted.lua', 35],
-    [69, 'lua/shared/scan.lua', 25],
-    [73, 'lua/counters/noted.lua', 36],
-  ],
   encode(args) {
     return [
       args.limit,
@@ -1892,145 +1527,8 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: {
-    name: 'counters/seal',
-    sha1: '5be50ae5e181f355c9bb9afea6e1931a304d098a',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local batch = ARGV[1]
-local limit = tonumber(ARGV[2])
-local function open_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
-}
-end
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if limit < 1 or limit > 1000 then
-return redis.error_reply('INVALID limit: must be 1 to 1000')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function evict_due(values, clean, now_ms)
-local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-if #due > 0 then
-redis.call('HDEL', values, unpack(due))
-redis.call('ZREM', clean, unpack(due))
-end
-return #due
-end
-evict_due(values, clean, now_ms)
-if partition.batch == '' then
-local waiting = redis.call('HLEN', rest)
-local is_begun = waiting > 0
-if not is_begun then
-waiting = redis.call('HLEN', pending)
-end
-if waiting == 0 then
-return { 'nothing' }
-end
-if partition.epoch == 0 then
-return { 'unknown' }
-end
-if not is_begun then
-partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
-end
-partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
-if waiting <= limit then
-partition.rest_ms = 0
-end
-local function save_partition(meta, partition)
-redis.call(
-'HSET',
-meta,
-'layout',
-partition.layout,
-'epoch',
-exact(partition.epoch),
-'seq',
-exact(partition.seq),
-'batch',
-partition.batch,
-'pending_ms',
-exact(partition.pending_ms),
-'rest_ms',
-exact(partition.rest_ms),
-'sealed_ms',
-exact(partition.sealed_ms)
-)
-end
-save_partition(meta, partition)
-if not is_begun then
-redis.call('RENAME', pending, rest)
-end
-local function fill_batch(rest, sealed, limit)
-if redis.call('HLEN', rest) <= limit then
-redis.call('RENAME', rest, sealed)
-return
-end
-local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
-local ids = {}
-for at = 1, #some, 2 do
-ids[#ids + 1] = some[at]
-end
-redis.call('HSET', sealed, unpack(some))
-redis.call('HDEL', rest, unpack(ids))
-end
-fill_batch(rest, sealed, limit)
-end
-return {
-'sealed',
-now_ms,
-partition.epoch,
-partition.seq,
-partition.batch,
-partition.sealed_ms,
-math.min(1, redis.call('EXISTS', rest, pending)),
-redis.call('HGETALL', sealed),
-}`,
-  },
+  script: linked('counters/seal', '5be50ae5e181f355c9bb9afea6e1931a304d098a', { reads: false, bytes: false }, [sealLua, 0, 8, partitionModule, 0, 14, sealLua, 8, 7, sharedClock, 0, 4, sealLua, 15, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, sealLua, 16, 20, partitionModule, 14, 20, sealLua, 36, 4, boardModule, 35, 13, sealLua, 40, 12]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
-  lines: [
-    [1, 'lua/counters/seal.lua', 11],
-    [9, 'lua/shared/counters/partition.lua', 13],
-    [23, 'lua/counters/seal.lua', 20],
-    [30, 'lua/shared/clock.lua', 3],
-    [34, 'lua/counters/seal.lua', 27],
-    [35, 'lua/shared/numbers.lua', 4],
-    [42, 'lua/shared/counters/partition.lua', 137],
-    [50, 'lua/counters/seal.lua', 28],
-    [70, 'lua/shared/counters/partition.lua', 28],
-    [90, 'lua/counters/seal.lua', 49],
-    [94, 'lua/shared/counters/board.lua', 51],
-    [107, 'lua/counters/seal.lua', 53],
-  ],
   encode(args) {
     return [
       args.batch,
@@ -2094,171 +1592,8 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: {
-    name: 'counters/show-absent',
-    sha1: '7fd66cce01cb55077e3abe1f3effebbb3b223f1f',
-    reads: false,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-local version = tonumber(ARGV[1])
-local turn = tonumber(ARGV[2])
-local retain_ms = tonumber(ARGV[3])
-local place = ARGV[4]
-local counters, counters_at = ARGV, 5
-local function open_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
-}
-end
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if (#counters - counters_at + 1) / 3 > 1000 then
-return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local function other_place(board, place)
-local known = redis.call('HGET', board, 'place')
-return known and place ~= '' and known ~= place and known or nil
-end
-local other = other_place(board, place)
-if other then
-return { 'elsewhere', other }
-end
-if version < state.version or version < state.showing then
-return { 'retry', math.max(state.version, state.showing) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function evict_due(values, clean, now_ms)
-local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-if #due > 0 then
-redis.call('HDEL', values, unpack(due))
-redis.call('ZREM', clean, unpack(due))
-end
-return #due
-end
-evict_due(shown, idle, math.floor(now_us / 1000))
-local knows = turn == state.turn
-if state.turn == 0 then
-state.turn = now_us
-end
-if version > state.version then
-state.newest = math.max(state.newest, version)
-end
-local function save_board(board, state)
-redis.call(
-'HSET',
-board,
-'layout',
-state.layout,
-'turn',
-exact(state.turn),
-'version',
-exact(state.version),
-'showing',
-exact(state.showing),
-'newest',
-exact(state.newest)
-)
-end
-save_board(board, state)
-if place ~= '' then
-redis.call('HSET', board, 'place', place)
-end
-local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
-local function keep_clean(values, clean, id, until_ms)
-local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-if type(added) == 'table' then
-redis.call('HDEL', values, id)
-end
-end
-local function opposite(delta)
-if delta == '0' then
-return delta
-end
-return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
-end
-local function put(shown, noted, idle, id, stored, known, due_ms)
-local waiting = redis.call('HGET', noted, id)
-redis.call('HSET', shown, id, stored)
-if not waiting then
-if due_ms > 0 then
-keep_clean(shown, idle, id, due_ms)
-end
-return stored
-end
-if not known then
-return stored
-end
-redis.pcall('HINCRBY', shown, id, waiting)
-redis.pcall('HINCRBY', shown, id, opposite(known))
-return redis.call('HGET', shown, id)
-end
-local values = {}
-for at = counters_at, #counters, 3 do
-local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
-local known = redis.call('HGET', shown, id)
-if not known then
-known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
-if version > state.version then
-redis.call('HSET', ahead, id, exact(version))
-end
-end
-values[#values + 1] = known
-end
-local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
-local ms = exact(retain_ms)
-redis.call('PEXPIRE', shown, ms)
-redis.call('PEXPIRE', idle, ms)
-redis.call('PEXPIRE', ahead, ms)
-redis.call('PEXPIRE', board, ms)
-end
-end
-let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-return { 'shown', values }`,
-  },
+  script: linked('counters/show-absent', '7fd66cce01cb55077e3abe1f3effebbb3b223f1f', { reads: false, bytes: false }, [showAbsentLua, 0, 10, boardModule, 0, 10, showAbsentLua, 10, 7, partitionModule, 89, 4, showAbsentLua, 17, 7, sharedClock, 0, 4, showAbsentLua, 24, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, showAbsentLua, 25, 8, boardModule, 10, 16, showAbsentLua, 33, 5, partitionModule, 93, 6, amountsModule, 6, 6, partitionModule, 34, 16, showAbsentLua, 38, 12, boardModule, 26, 9, showAbsentLua, 50, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
-  lines: [
-    [1, 'lua/counters/show-absent.lua', 11],
-    [11, 'lua/shared/counters/board.lua', 11],
-    [21, 'lua/counters/show-absent.lua', 22],
-    [28, 'lua/shared/counters/partition.lua', 117],
-    [32, 'lua/counters/show-absent.lua', 29],
-    [39, 'lua/shared/clock.lua', 3],
-    [43, 'lua/counters/show-absent.lua', 36],
-    [44, 'lua/shared/numbers.lua', 4],
-    [51, 'lua/shared/counters/partition.lua', 137],
-    [59, 'lua/counters/show-absent.lua', 38],
-    [67, 'lua/shared/counters/board.lua', 22],
-    [83, 'lua/counters/show-absent.lua', 47],
-    [88, 'lua/shared/counters/partition.lua', 129],
-    [94, 'lua/shared/counters/amounts.lua', 14],
-    [100, 'lua/shared/counters/partition.lua', 51],
-    [116, 'lua/counters/show-absent.lua', 52],
-    [128, 'lua/shared/counters/board.lua', 40],
-    [137, 'lua/counters/show-absent.lua', 64],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.version
@@ -2326,174 +1661,8 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: {
-    name: 'counters/show',
-    sha1: '41d0ab9cc63b1676959516429aed469e858982c0',
-    reads: false,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-local version = tonumber(ARGV[1])
-local since = tonumber(ARGV[2])
-local turn = tonumber(ARGV[3])
-local seen = tonumber(ARGV[4])
-local last = ARGV[5] == '1'
-local retain_ms = tonumber(ARGV[6])
-local counters, counters_at = ARGV, 7
-local function open_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
-}
-end
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if (#counters - counters_at + 1) / 3 > 1000 then
-return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-if state.version == seen then
-redis.call('UNLINK', shown, idle, ahead)
-state.version, state.newest = since, 0
-elseif version <= state.version then
-return { 'stale', state.version }
-elseif since ~= state.version then
-if redis.call('EXISTS', shown) == 1 then
-return { 'gap', state.version }
-end
-state.version = since
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-if state.turn == 0 then
-state.turn = now_us
-end
-local settles, settled = turn == state.turn, false
-state.showing = not last and version or 0
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function save_board(board, state)
-redis.call(
-'HSET',
-board,
-'layout',
-state.layout,
-'turn',
-exact(state.turn),
-'version',
-exact(state.version),
-'showing',
-exact(state.showing),
-'newest',
-exact(state.newest)
-)
-end
-save_board(board, state)
-local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
-local function opposite(delta)
-if delta == '0' then
-return delta
-end
-return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
-end
-local function keep_clean(values, clean, id, until_ms)
-local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-if type(added) == 'table' then
-redis.call('HDEL', values, id)
-end
-end
-local function put(shown, noted, idle, id, stored, known, due_ms)
-local waiting = redis.call('HGET', noted, id)
-redis.call('HSET', shown, id, stored)
-if not waiting then
-if due_ms > 0 then
-keep_clean(shown, idle, id, due_ms)
-end
-return stored
-end
-if not known then
-return stored
-end
-redis.pcall('HINCRBY', shown, id, waiting)
-redis.pcall('HINCRBY', shown, id, opposite(known))
-return redis.call('HGET', shown, id)
-end
-for at = counters_at, #counters, 3 do
-local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
-local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
-if own < version then
-if settles and taken ~= '' then
-settled = true
-local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
-if left == 0 then
-redis.call('HDEL', noted, id)
-end
-end
-if value == '' then
-redis.call('HDEL', shown, id)
-redis.call('ZREM', idle, id)
-elseif redis.call('HEXISTS', shown, id) == 1 then
-put(shown, noted, idle, id, value, '0', due_ms)
-end
-end
-end
-if last then
-state.version = version
-if state.newest <= version then
-redis.call('UNLINK', ahead)
-state.newest = 0
-end
-end
-if settled then
-state.turn = state.turn + 1
-end
-save_board(board, state)
-local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
-local ms = exact(retain_ms)
-redis.call('PEXPIRE', shown, ms)
-redis.call('PEXPIRE', idle, ms)
-redis.call('PEXPIRE', ahead, ms)
-redis.call('PEXPIRE', board, ms)
-end
-end
-let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-return { 'shown', state.turn }`,
-  },
+  script: linked('counters/show', '41d0ab9cc63b1676959516429aed469e858982c0', { reads: false, bytes: false }, [showLua, 0, 12, boardModule, 0, 10, showLua, 12, 18, sharedClock, 0, 4, showLua, 30, 6, sharedNumbers, 0, 7, boardModule, 10, 16, showLua, 36, 2, amountsModule, 6, 6, partitionModule, 93, 6, partitionModule, 34, 16, showLua, 38, 30, boardModule, 26, 9, showLua, 68, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
-  lines: [
-    [1, 'lua/counters/show.lua', 16],
-    [13, 'lua/shared/counters/board.lua', 11],
-    [23, 'lua/counters/show.lua', 29],
-    [41, 'lua/shared/clock.lua', 3],
-    [45, 'lua/counters/show.lua', 47],
-    [51, 'lua/shared/numbers.lua', 4],
-    [58, 'lua/shared/counters/board.lua', 22],
-    [74, 'lua/counters/show.lua', 54],
-    [76, 'lua/shared/counters/amounts.lua', 14],
-    [82, 'lua/shared/counters/partition.lua', 129],
-    [88, 'lua/shared/counters/partition.lua', 51],
-    [104, 'lua/counters/show.lua', 56],
-    [107, 'lua/counters/show.lua', 60],
-    [134, 'lua/shared/counters/board.lua', 40],
-    [143, 'lua/counters/show.lua', 87],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
     encoded[0] = args.version
@@ -2566,46 +1735,8 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: {
-    name: 'counters/shown',
-    sha1: 'e805030219c2c99696146bd4122d317a21a3272d',
-    reads: true,
-    bytes: false,
-    source: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local ids, ids_at = ARGV, 1
-local function open_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
-}
-end
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if #ids - ids_at >= 1000 then
-return redis.error_reply('INVALID ids: must be at most 1000 a call')
-end
-local values = redis.call('HMGET', shown, unpack(ids))
-for at = 1, #values do
-if not values[at] then
-return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
-end
-end
-return { 'told', state.turn, values, {} }`,
-  },
+  script: linked('counters/shown', 'e805030219c2c99696146bd4122d317a21a3272d', { reads: true, bytes: false }, [shownLua, 0, 4, boardModule, 0, 10, shownLua, 4, 14]),
   parts: ['board', 'shown', 'noted'],
-  lines: [
-    [1, 'lua/counters/shown.lua', 8],
-    [5, 'lua/shared/counters/board.lua', 11],
-    [15, 'lua/counters/shown.lua', 13],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0

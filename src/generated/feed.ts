@@ -4,44 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-export interface AckArguments {
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: string
-  /** token of the claim */
-  readonly token: string
-  /** messages that are done; none: all of the claim */
-  readonly ids: readonly (number)[]
-}
-
-export type AckAnswer =
-  | { readonly status: 'acked'; readonly count: number; readonly refused: { readonly id: number; readonly reason: string }[] }
-  | { readonly status: 'lost' }
-
-function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: number; readonly reason: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { id: asInteger(flat[from]), reason: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-/**
- * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
- *
- * Cost: O(messages x log n), and as much for twice as many that are written anew.
- */
-export const ack: Operation<AckArguments, AckAnswer> = {
-  script: {
-    name: 'feed/ack',
-    sha1: '82cfbb4e7015a0a15e748ea571b3d0819a146cc6',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
+const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 1, 3, 2, 1, 1, 1, 1, 1, 4, 1, 13, 1, 20, 1, 18, 1, 17], text: `local meta = KEYS[1]
 local claimed = KEYS[5]
 local leases = KEYS[6]
 local work = KEYS[8]
@@ -50,142 +17,6 @@ local caller = ARGV[1]
 local call = ARGV[2]
 local token = ARGV[3]
 local ids, ids_at = ARGV, 4
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local refused = {}
-for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
-refused[#refused + 1] = tonumber(id)
-refused[#refused + 1] = reason
-end
-return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-if not is_live(leases, token, now_ms) then
-return { 'lost' }
-end
-local done, others, refused, told = {}, {}, {}, ''
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-if #ids < ids_at then
-local function work_of(claimed, work, token)
-local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-local entries = {}
-if #places > 0 then
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-entries[at] = parse_work(known)
-entries[at].place = places[at]
-end
-end
-return entries
-end
-done = work_of(claimed, work, token)
-end
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
-end
-ats[#asked] = at - ids_at + 1
-end
-if #asked == 0 then
-return found
-end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
-else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-end
-end
-return found
-end
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-if holder == token then
-local entry = parse_work(redis.call('HGET', work, found.place))
-entry.place = found.place
-done[#done + 1] = entry
-else
-found.holder = holder
-others[#others + 1] = found
-end
-end
 local keys = {
 meta = meta,
 log = KEYS[2],
@@ -199,9 +30,1586 @@ expiry = KEYS[9],
 parked = parked,
 subscribers = KEYS[11],
 }
+local feed = open_feed(meta, '', caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local refused = {}
+for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
+refused[#refused + 1] = tonumber(id)
+refused[#refused + 1] = reason
+end
+return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+return { 'lost' }
+end
+local done, others, refused, told = {}, {}, {}, ''
+if #ids < ids_at then
+done = work_of(claimed, work, token)
+end
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+local holder = found.place and redis.call('ZSCORE', claimed, found.place)
+if holder == token then
+local entry = parse_work(redis.call('HGET', work, found.place))
+entry.place = found.place
+done[#done + 1] = entry
+else
+found.holder = holder
+others[#others + 1] = found
+end
+end
 if #others > 0 then
+refused, told = refuse(feed, keys, others, now_ms)
+end
+if #done > 0 then
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
+remove_entries(feed, keys, done)
+if is_over then
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
+end
+if feed.look or feed.moved ~= 0 then
+compact(feed, keys, now_ms, #done)
+end
+if may_rest(feed) then
+rest_when_empty(feed, keys, now_ms)
+end
+remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
+save_feed(meta, feed)
+end
+return { 'acked', #done, refused }` }
+const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 6, 1, 21], text: `local meta = KEYS[1]
+local subscribers = KEYS[2]
+local guards = KEYS[3]
+local name = ARGV[1]
+local to = ARGV[2]
+local rewind = ARGV[3] == '1'
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local marker = parse_marker(to)
+if not marker then
+return redis.error_reply('INVALID to: not a marker')
+end
+local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
+if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
+return { 'absent' }
+end
+local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
+if not rewind then
+position = math.max(position, known)
+end
+redis.call('ZADD', subscribers, exact(position), name)
+if redis.call('ZSCORE', guards, name) then
+redis.call('ZADD', guards, exact(position), name)
+end
+return { 'advanced', format_marker(feed.epoch, position) }` }
+const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 3, 1, 11], text: `local meta = KEYS[1]
+local partitions = tonumber(ARGV[1])
+local begin = ARGV[2] == '1'
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+return { 'other', known }
+end
+if begin then
+agreed_us = exact(clock_us())
+agree_on(meta, partitions, agreed_us)
+elseif not known then
+return { 'unknown' }
+end
+return { 'agreed', agreed_us }` }
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 11, 1, 14, 1, 11, 1, 12], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local caller = ARGV[3]
+local call = ARGV[4]
+local channel = ARGV[5]
+local sharded = ARGV[6] == '1'
+local expire_ms = tonumber(ARGV[7])
+local origin = ARGV[8]
+local bodies, bodies_at = ARGV, 9
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+end
+local now_us = clock_us()
+local first = math.max(feed.last + 1, now_us)
+local last = first + #bodies - bodies_at
+if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
+return { 'declined' }
+end
+for at = bodies_at, #bodies, 1 do
+if #bodies[at] > 16384 then
+return { 'declined' }
+end
+end
+local ttl_ms, bytes = exact(expire_ms), feed.bytes
+local form, base = exact_range(first, last)
+for at = bodies_at, #bodies, 1 do
+local body = bodies[at]
+add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+bytes = bytes + #body
+end
+note_quick(feed, first, last, expire_ms, meta)
+feed.last, feed.bytes = last, bytes
+save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
+wake(channel, sharded, 'appended')
+return { 'appended', feed.epoch, first }` }
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 2, 1, 5, 6, 12, 1, 15, 1, 11, 1, 7, 1, 16, 2, 36, 1, 38], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local bodies = KEYS[4]
+local expiry = KEYS[5]
+local delayed = KEYS[6]
+local parked = KEYS[7]
+local once = KEYS[8]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local proof = ARGV[3]
+local caller = ARGV[4]
+local call = ARGV[5]
+local channel = ARGV[6]
+local sharded = ARGV[7] == '1'
+local keep_count = tonumber(ARGV[8])
+local keep_ms = tonumber(ARGV[9])
+local keep_bytes = tonumber(ARGV[10])
+local remember_ms = tonumber(ARGV[11])
+local messages, messages_at = ARGV, 12
+local keys = {
+meta = meta,
+log = log,
+early = KEYS[3],
+bodies = bodies,
+claimed = KEYS[9],
+leases = KEYS[10],
+returned = KEYS[11],
+work = KEYS[12],
+expiry = expiry,
+delayed = delayed,
+parked = parked,
+subscribers = KEYS[13],
+guards = KEYS[14],
+}
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions ~= partitions then
+if feed.partitions > 0 then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+if not take_up(meta, partitions, proof) then
+return { 'unagreed' }
+end
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local count, duplicates = (#messages - messages_at + 1) / 5, {}
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local first, created = string.match(remembered, '^(%d+) (%d)$')
+for at = messages_at, #messages, 5 do
+local place = (at - messages_at) / 5
+local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
+if id and id ~= first + place then
+duplicates[#duplicates + 1] = place
+duplicates[#duplicates + 1] = id
+end
+end
+return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
+end
+redis.call('HGET', once, '')
+redis.call('ZADD', delayed, 'XX', '0', '')
+local created = begin_feed(meta, feed, now_us) and 1 or 0
+local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
+local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
+if is_kept or shows or reaps then
+refuse_when_full(meta, feed)
+try_retention(keys)
+end
+if shows then
+late = show_due(feed, keys, now_us, 100 + count)
+end
+if reaps then
+reap_expired(feed, keys, now_ms, 50 + count)
+end
+local log_may_begin, large_before = feed.bytes == 0, feed.large
+local first = math.max(feed.last + 1, now_us)
+local form, base = exact_range(first, first + count)
+local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
+for at = messages_at, #messages, 5 do
+id = id + 1
+local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+local key, origin = messages[at + 3], messages[at + 4]
+local known = key ~= '' and id_of_key(once, key, now_ms)
+if known then
+duplicates[#duplicates + 1] = id - first
+duplicates[#duplicates + 1] = known
+elseif delay_ms == '0' then
+add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
+bytes = bytes + #body
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+end
+else
+local visible_at_us = now_us + id - first + delay_ms * 1000
+park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
+aside = true
+end
+if key ~= '' and not known then
+remember_key(once, key, id, now_ms + remember_ms)
+keyed = keyed + 1
+end
+end
+feed.last, feed.bytes = id, feed.bytes + bytes
+index_expiry(expiry, indexed)
+if is_kept then
+local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
+end
+if feed.look or feed.moved ~= 0 then
+compact(feed, keys, now_ms, count)
+end
+if keyed > 0 then
+forget_old_keys(once, keyed, now_ms)
+keep_keys(once, remember_ms)
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
+end
+end
+if must_move(feed, now_ms) then
+move_all(feed, keys, now_ms)
+end
+if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
+local aside_keys = { log, bodies, expiry, delayed, parked }
+for _, key in ipairs(aside_keys) do
+keep_with_feed(feed, key, now_ms)
+end
+end
+save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
+wake(channel, sharded, 'appended')
+return { 'appended', feed.epoch, first, created, duplicates }` }
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 1, 2, 3, 1, 1, 1, 1, 1, 1, 9, 8, 1, 25, 1, 23, 1, 10, 1, 20], text: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[8]
+local parked = KEYS[10]
+local dead_meta = KEYS[12]
+local codec = ARGV[1]
+local caller = ARGV[2]
+local call = ARGV[3]
+local token = ARGV[4]
+local dead_ms = tonumber(ARGV[5])
+local dead_channel = ARGV[6]
+local sharded = ARGV[7] == '1'
+local ids, ids_at = ARGV, 8
+local keys = {
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = KEYS[7],
+work = work,
+expiry = KEYS[9],
+parked = parked,
+subscribers = KEYS[11],
+}
+local dead_keys = {
+meta = dead_meta,
+log = KEYS[13],
+early = KEYS[14],
+bodies = KEYS[15],
+claimed = KEYS[16],
+leases = KEYS[17],
+returned = KEYS[18],
+work = KEYS[19],
+expiry = KEYS[20],
+parked = KEYS[21],
+}
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+local dead = open_feed(dead_meta, codec)
+if dead.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. dead.layout)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+return { 'buried', tonumber(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if not is_live(leases, token, now_ms) then
+return { 'lost' }
+end
+local entries = {}
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+local entry = found.place
+and redis.call('ZSCORE', claimed, found.place) == token
+and entry_at(feed, keys, found.place)
+entries[#entries + 1] = entry or nil
+end
+complete_entries(work, entries)
+if #entries > 0 then
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
+dead.partitions = feed.partitions
+refuse_when_full(meta, feed)
+try_whole_removal(keys)
+bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+wake(dead_channel, sharded, 'appended')
+remove_entries(feed, keys, entries)
+if is_over then
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
+end
+if feed.look or feed.moved ~= 0 then
+compact(feed, keys, now_ms, #entries)
+end
+if may_rest(feed) then
+rest_when_empty(feed, keys, now_ms)
+end
+remember_answer(meta, caller, call, now_ms, exact(#entries))
+save_feed(meta, feed)
+end
+return { 'buried', #entries }` }
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 2, 1, 6, 1, 1, 2, 1, 9, 11, 1, 15, 1, 29, 1, 9, 2, 17, 1, 15, 1, 27], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local parked = KEYS[11]
+local dead_meta = KEYS[14]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local caller = ARGV[3]
+local call = ARGV[4]
+local limit = tonumber(ARGV[5])
+local lease_ms = tonumber(ARGV[6])
+local grace_ms = tonumber(ARGV[7])
+local max_claims = tonumber(ARGV[8])
+local dead_ms = tonumber(ARGV[9])
+local dead_channel = ARGV[10]
+local sharded = ARGV[11] == '1'
+local keys = {
+meta = meta,
+log = log,
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = returned,
+work = work,
+expiry = expiry,
+delayed = KEYS[10],
+parked = parked,
+subscribers = KEYS[12],
+guards = KEYS[13],
+}
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
+if dead.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. dead.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+local known_token = remembered
+if known_token and is_live(leases, known_token, now_ms) then
+local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
+local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
+return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
+end
+if feed.epoch == 0 then
+return { 'empty', 0, 0 }
+end
+local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+local shown = 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+shown = show_due(feed, keys, now_us, 100 + limit)
+keep_with_feed(feed, bodies, now_ms)
+end
+local found = new_findings(limit)
+find_returned(found, feed, keys, limit, max_claims, now_ms)
+find_fresh(found, feed, keys, limit, max_claims, now_ms)
+if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
+refuse_when_full(meta, feed)
+redis.call('ZADD', claimed, 'XX', '0', '')
+end
+if #found.dead > 0 then
+local dead_keys = {
+meta = dead_meta,
+log = KEYS[15],
+early = KEYS[16],
+bodies = KEYS[17],
+claimed = KEYS[18],
+leases = KEYS[19],
+returned = KEYS[20],
+work = KEYS[21],
+expiry = KEYS[22],
+parked = KEYS[23],
+}
+dead.partitions = feed.partitions
+try_whole_removal(keys)
+bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
+wake(dead_channel, sharded, 'appended')
+end
+if #found.dead + #found.expired > 0 then
+remove_entries(feed, keys, found.dead)
+remove_entries(feed, keys, found.expired)
+if feed.look or feed.moved ~= 0 then
+compact(feed, keys, now_ms, #found.dead + #found.expired)
+end
+if may_rest(feed) then
+rest_when_empty(feed, keys, now_ms)
+end
+end
+local expires_at_ms = now_ms + lease_ms
+if #found.free > 0 then
+feed.token = math.max(feed.token + 1, now_us)
+prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
+open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+end
+if #found.free > 0 then
+remember_answer(meta, caller, call, now_ms, exact(feed.token))
+end
+if #found.free + freed + shown > 0 then
+local used = { log, claimed, leases, returned, work, expiry, parked }
+for _, key in ipairs(used) do
+keep_with_feed(feed, key, now_ms)
+end
+end
+if must_move(feed, now_ms) then
+move_all(feed, keys, now_ms)
+end
+save_feed(meta, feed)
+if #found.free > 0 then
+local messages = tell_messages(found.free, bodies)
+return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
+end
+if #found.dead + #found.expired > 0 then
+return { 'empty', #found.dead, 1 }
+end
+return { 'empty', 0, recheck_after(feed, leases, now_ms) }` }
+const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 1, 2, 1, 1, 4, 1, 6, 1, 21], text: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local leases = KEYS[6]
+local work = KEYS[7]
+local codec = ARGV[1]
+local token = ARGV[2]
+local keys = {
+log = KEYS[2],
+early = KEYS[3],
+claimed = KEYS[5],
+work = work,
+}
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+return { 'lost' }
+end
+local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
+local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
+return {
+'claimed',
+feed.epoch,
+lease_ms,
+expires_at_ms,
+now_ms,
+tell_messages(claimed_entries(feed, keys, token), bodies),
+}` }
+const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 30, 2, 40], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local once = KEYS[12]
+local subscribers = KEYS[13]
+local guards = KEYS[14]
+local dead_meta = KEYS[15]
+local dead_log = KEYS[16]
+local dead_early = KEYS[17]
+local dead_bodies = KEYS[18]
+local dead_claimed = KEYS[19]
+local dead_leases = KEYS[20]
+local dead_returned = KEYS[21]
+local dead_work = KEYS[22]
+local dead_expiry = KEYS[23]
+local dead_delayed = KEYS[24]
+local dead_parked = KEYS[25]
+local dead_once = KEYS[26]
+local dead_subscribers = KEYS[27]
+local dead_guards = KEYS[28]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local layout = redis.call('HGET', meta, 'layout')
+if layout and string.find(layout, '^in %d+ partitions$') then
+return redis.error_reply('LAYOUT ' .. layout)
+end
+local keys = {
+meta,
+log,
+early,
+bodies,
+claimed,
+leases,
+returned,
+work,
+expiry,
+delayed,
+parked,
+once,
+subscribers,
+guards,
+dead_meta,
+dead_log,
+dead_early,
+dead_bodies,
+dead_claimed,
+dead_leases,
+dead_returned,
+dead_work,
+dead_expiry,
+dead_delayed,
+dead_parked,
+dead_once,
+dead_subscribers,
+dead_guards,
+}
+local existed = 0
+for _, key in ipairs(keys) do
+existed = math.max(existed, redis.call('UNLINK', key))
+end
+wake(channel, sharded, 'cleared')
+return { 'cleared', existed }` }
+const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 2, 1, 5], text: `local meta = KEYS[1]
+local agreed_us = ARGV[1]
+if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+return { 'kept' }
+end
+redis.call('UNLINK', meta)
+return { 'forgotten' }` }
+const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 16, 1, 9, 1, 33], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local subscribers = KEYS[12]
+local guards = KEYS[13]
+local token = ARGV[1]
+local lease_ms = tonumber(ARGV[2])
+local grace_ms = tonumber(ARGV[3])
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+return { 'lost' }
+end
+local expires_at_ms = now_ms + lease_ms
+redis.call('HDEL', work, '')
+redis.call('ZADD', leases, expires_at_ms, token)
+local records = { lease_field(token), lease_ms }
+local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
+for _, entry in ipairs(prolonged) do
+records[#records + 1] = entry.place
+records[#records + 1] = format_work(entry)
+end
+redis.call('HSET', work, unpack(records))
+local touched = { leases, work, expiry }
+for _, key in ipairs(touched) do
+keep_with_feed(feed, key, now_ms)
+end
+if must_move(feed, now_ms) then
+local moving = {
+meta,
+log,
+early,
+bodies,
+claimed,
+leases,
+returned,
+work,
+expiry,
+delayed,
+parked,
+subscribers,
+guards,
+}
+move_keys(feed, moving, now_ms)
+end
+save_feed(meta, feed)
+return { 'extended', expires_at_ms }` }
+const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 4, 3, 1, 21], text: `local meta = KEYS[1]
+local subscribers = KEYS[6]
+local guards = KEYS[7]
+local name = ARGV[1]
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+redis.call('ZREM', guards, name)
+if redis.call('ZREM', subscribers, name) == 0 then
+return { 'absent' }
+end
+if may_rest(feed) then
+local keys = {
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+leases = KEYS[4],
+work = KEYS[5],
+subscribers = subscribers,
+}
+rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+save_feed(meta, feed)
+end
+return { 'forgotten' }` }
+const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 1, 2, 7, 1, 4, 1, 32], text: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local work = KEYS[5]
+local claimed = KEYS[6]
+local leases = KEYS[7]
+local parked = KEYS[8]
+local codec = ARGV[1]
+local ids, ids_at = ARGV, 2
+local keys = {
+log = KEYS[2],
+early = KEYS[3],
+}
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local entries, alive, claims = {}, {}, {}
+local looked, budget = 0, budget_of(#ids)
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+if not is_left(budget) then
+break
+end
+local is_parked = found.parked ~= nil
+local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
+or entry_at(feed, keys, found.place)
+if entry then
+spend(budget, 1, entry.bytes)
+entries[#entries + 1] = entry
+end
+looked = found.at
+end
+complete_entries(work, entries)
+local held = find_claimed(claimed, leases, entries, now_ms)
+for _, entry in ipairs(entries) do
+if not has_expired(entry, now_ms) then
+alive[#alive + 1] = entry
+tell_claim(claims, entry.position, held[entry.place])
+end
+end
+return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }` }
+const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 11, 2, 2, 1, 5, 1, 10, 1, 14, 1, 29], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[7]
+local delayed = KEYS[8]
+local subscribers = KEYS[9]
+local guards = KEYS[10]
+local dead_meta = KEYS[11]
+local dead_leases = KEYS[14]
+local codec = ARGV[1]
+local keys = {
+log = log,
+early = early,
+}
+local dead_keys = { log = KEYS[12], early = KEYS[13] }
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+local dead = open_feed(dead_meta, '')
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local function tell_end(answer, raw)
+if not raw then
+return
+end
+local entry = parse_entry(raw)
+complete_entries(work, { entry })
+local token = redis.call('ZSCORE', claimed, entry.place)
+local held = token and is_live(leases, token, now_ms)
+local holder = held and tonumber(token) or 0
+local body = body_of(bodies, entry)
+for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
+answer[#answer + 1] = part
+end
+end
+local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
+tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
+tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
+local readers = {}
+local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
+for at = 1, #furthest, 2 do
+readers[#readers + 1] = furthest[at]
+readers[#readers + 1] = tonumber(furthest[at + 1])
+readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
+end
+local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
+local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
+return {
+'inspection',
+feed.epoch,
+feed.last,
+now_ms,
+is_any_due and 1 or 0,
+visible + waiting,
+redis.call('ZCARD', claimed),
+waiting,
+feed.bytes,
+log_length(dead, dead_keys),
+redis.call('ZCARD', leases),
+redis.call('ZCARD', subscribers),
+feed.codec,
+ends,
+readers,
+}` }
+const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 2, 1, 11], text: `local meta = KEYS[1]
+local partitions = tonumber(ARGV[1])
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+if feed.partitions > 0 then
+return { 'agreed' }
+end
+return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }` }
+const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 17, 1, 17, 1, 13, 1, 18], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local work = KEYS[7]
+local delayed = KEYS[8]
+local parked = KEYS[9]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local after = ARGV[3]
+local limit = tonumber(ARGV[4])
+local except_origin = ARGV[5]
+local include_claimed = ARGV[6] == '1'
+local include_delayed = ARGV[7] == '1'
+local most_bytes = tonumber(ARGV[8] or 4194304)
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+local start = where_to_start(feed, after)
+if not start then
+return redis.error_reply('INVALID after: not a marker')
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local page = { messages = {}, claims = {} }
+local hide = { origin = except_origin, claimed = not include_claimed }
+local most = math.min(4194304, most_bytes)
+local position, shown, more, left =
+read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
+local next_marker = format_marker(feed.epoch, position)
+if include_delayed and not more then
+local suffix
+suffix, more =
+read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
+next_marker = next_marker .. suffix
+elseif include_delayed then
+next_marker = next_marker .. start.suffix
+end
+local due = feed.visible_at_us > 0 and feed.visible_at_us <= now_us
+local recheck_ms = 0
+if feed.visible_at_us > 0 and not due then
+recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
+end
+return {
+'page',
+feed.epoch,
+next_marker,
+more and 1 or 0,
+start.gap and 1 or 0,
+start.reset and 1 or 0,
+due and 1 or 0,
+recheck_ms,
+now_ms,
+page.messages,
+page.claims,
+}` }
+const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 13, 1, 34, 1, 6], text: `local meta = KEYS[1]
+local claimed = KEYS[2]
+local leases = KEYS[3]
+local returned = KEYS[4]
+local work = KEYS[5]
+local parked = KEYS[6]
+local caller = ARGV[1]
+local call = ARGV[2]
+local channel = ARGV[3]
+local sharded = ARGV[4] == '1'
+local token = ARGV[5]
+local unseen = ARGV[6] == '1'
+local ids, ids_at = ARGV, 7
+local feed = open_feed(meta, '', caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+return { 'released', tonumber(remembered) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+return { 'lost' }
+end
+local places = places_held(claimed, token)
+if #ids >= ids_at then
+places = {}
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+if found.place and redis.call('ZSCORE', claimed, found.place) == token then
+places[#places + 1] = found.place
+end
+end
+end
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
+if #places > 0 then
+give_back(claimed, returned, work, places)
+if unseen then
+uncount(work, places)
+end
+end
+if is_over then
+forget_lease(leases, work, token)
+end
+if is_over or #places > 0 then
+remember_answer(meta, caller, call, now_ms, #places)
+end
+keep_with_feed(feed, returned, now_ms)
+wake(channel, sharded, 'released')
+return { 'released', #places }` }
+const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 1, 2, 3, 3, 2, 1, 4, 1, 13, 1, 51], text: `local meta = KEYS[1]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local caller = ARGV[1]
+local call = ARGV[2]
+local even_claimed = ARGV[3] == '1'
+local ids, ids_at = ARGV, 4
+local keys = {
+meta = meta,
+log = KEYS[2],
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = KEYS[7],
+work = KEYS[8],
+expiry = KEYS[9],
+parked = parked,
+subscribers = KEYS[12],
+}
+local feed = open_feed(meta, '', caller)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local held = {}
+for id in string.gmatch(remembered, ' (%d+)') do
+held[#held + 1] = tonumber(id)
+end
+return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
+end
+local now_ms = math.floor(clock_us() / 1000)
+local going, parked_ids, held, told = {}, {}, {}, { '' }
+local has_large = false
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+if found.parked then
+parked_ids[#parked_ids + 1] = found.id
+has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
+else
+local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
+local entry = entry_at(feed, keys, found.place)
+if entry and holder and is_live(leases, holder, now_ms) then
+held[#held + 1] = tonumber(found.id)
+told[#told + 1] = found.id
+elseif entry then
+going[#going + 1] = entry
+end
+end
+end
+local count = #going + #parked_ids
+if count > 0 then
+try_whole_removal(keys)
+if #parked_ids > 0 then
+unpark(delayed, parked, bodies, parked_ids, has_large)
+feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
+end
+remove_entries(feed, keys, going)
+if feed.look or feed.moved ~= 0 then
+compact(feed, keys, now_ms, #going)
+end
+if may_rest(feed) then
+rest_when_empty(feed, keys, now_ms)
+end
+remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
+save_feed(meta, feed)
+end
+return { 'removed', count, held }` }
+const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 6, 1, 1, 1, 2, 1, 14, 1, 29], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local parked = KEYS[11]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local keys = {
+meta = meta,
+log = log,
+early = KEYS[3],
+bodies = bodies,
+claimed = claimed,
+leases = leases,
+returned = returned,
+work = work,
+expiry = expiry,
+delayed = KEYS[10],
+parked = parked,
+subscribers = KEYS[12],
+}
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local shown = 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+shown = show_due(feed, keys, now_us, 1000)
+end
+local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+if feed.due_at ~= 0 and feed.due_at <= now_ms then
+reap_expired(feed, keys, now_ms, 500)
+end
+if feed.look or feed.moved ~= 0 then
+compact(feed, keys, now_ms, 200)
+end
+local touched = { log, bodies, expiry, parked, returned }
+for _, key in ipairs(touched) do
+keep_with_feed(feed, key, now_ms)
+end
+if may_rest(feed) then
+rest_when_empty(feed, keys, now_ms)
+end
+save_feed(meta, feed)
+if shown + freed > 0 then
+wake(channel, sharded, 'settled')
+end
+return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }` }
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 19, 1, 11, 1, 39], text: `local meta = KEYS[1]
+local log = KEYS[2]
+local early = KEYS[3]
+local bodies = KEYS[4]
+local claimed = KEYS[5]
+local leases = KEYS[6]
+local returned = KEYS[7]
+local work = KEYS[8]
+local expiry = KEYS[9]
+local delayed = KEYS[10]
+local parked = KEYS[11]
+local subscribers = KEYS[12]
+local guards = KEYS[13]
+local codec = ARGV[1]
+local partitions = tonumber(ARGV[2])
+local proof = ARGV[3]
+local name = ARGV[4]
+local from = ARGV[5]
+local protected = ARGV[6] == '1'
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions ~= partitions then
+if feed.partitions > 0 then
+return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+if not take_up(meta, partitions, proof) then
+return { 'unagreed' }
+end
+end
+local start = where_to_start(feed, from)
+if not start then
+return redis.error_reply('INVALID from: not a marker')
+end
+local now_us = clock_us()
+local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
+local position = known or start.position
+if not known then
+redis.call('ZADD', subscribers, exact(position), name)
+end
+if protected then
+redis.call('ZADD', guards, exact(position), name)
+end
+begin_feed(meta, feed, now_us)
+feed.lives_until = -1
+if must_move(feed, math.floor(now_us / 1000)) then
+local moving = {
+meta,
+log,
+early,
+bodies,
+claimed,
+leases,
+returned,
+work,
+expiry,
+delayed,
+parked,
+subscribers,
+guards,
+}
+move_keys(feed, moving, math.floor(now_us / 1000))
+end
+save_feed(meta, feed)
+return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }` }
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 3, 3, 11, 1, 3, 1, 21, 2, 16, 2, 11, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(token)
+return 'lease:' .. token
+end
+local function is_live(leases, token, now_ms)
+local ends_at_ms = redis.call('ZSCORE', leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+local function places_held(claimed, token)
+return redis.call('ZRANGEBYSCORE', claimed, token, token)
+end
+local function find_claimed(claimed, leases, entries, now_ms)
+local held = {}
+if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+return held
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+local live = {}
+for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+if token then
+if live[token] == nil then
+live[token] = is_live(leases, token, now_ms)
+end
+held[places[at]] = live[token] and token or nil
+end
+end
+return held
+end
+local function tell_claim(answer, position, token)
+if token then
+answer[#answer + 1] = position
+answer[#answer + 1] = tonumber(token)
+end
+end
+local function claimed_entries(feed, keys, token)
+local entries = {}
+for _, place in ipairs(places_held(keys.claimed, token)) do
+entries[#entries + 1] = entry_at(feed, keys, place)
+end
+complete_entries(keys.work, entries)
+return entries
+end
+local function new_findings(limit)
+return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
+end
+local function sort_out(found, entry, max_claims, now_ms)
+local kind, bytes = 'free', entry.bytes
+if has_expired(entry, now_ms) then
+kind, bytes = 'expired', read_of(entry)
+elseif max_claims > 0 and entry.claims >= max_claims then
+kind = 'dead'
+end
+spend(found.budget, 1, bytes)
+local among = found[kind]
+among[#among + 1] = entry
+end
+local function is_looking(found, limit)
+return #found.free < limit and is_left(found.budget)
+end
+local function find_returned(found, feed, keys, limit, max_claims, now_ms)
+local from = 0
+while is_looking(found, limit) do
+local chunk = math.min(limit - #found.free, at_once(found.budget))
+local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
+for _, place in ipairs(places) do
+entries[#entries + 1] = entry_at(feed, keys, place)
+end
+complete_entries(keys.work, entries)
+for _, entry in ipairs(entries) do
+if not is_looking(found, limit) then
+return
+end
+sort_out(found, entry, max_claims, now_ms)
+end
+from = from + #places
+if #places < chunk then
+return
+end
+end
+end
+local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
+while is_looking(found, limit) do
+local chunk = math.min(limit - #found.free, at_once(found.budget))
+local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
+for _, entry in ipairs(entries) do
+if not is_looking(found, limit) then
+return
+end
+sort_out(found, entry, max_claims, now_ms)
+feed.front = entry.position
+end
+if #entries < chunk then
+return
+end
+end
+end
+local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
+local scored, known, places = {}, { lease_field(token), lease_ms }, {}
+for at, entry in ipairs(entries) do
+entry.claims = entry.claims + 1
+places[at] = entry.place
+scored[#scored + 1] = token
+scored[#scored + 1] = entry.place
+known[#known + 1] = entry.place
+known[#known + 1] = format_work(entry)
+end
+redis.call('ZADD', claimed, unpack(scored))
+redis.call('ZREM', returned, '')
+redis.call('HSET', work, unpack(known))
+redis.call('ZADD', leases, ends_at_ms, token)
+redis.call('ZREM', returned, unpack(places))
+end
+local function prolong_entries(feed, expiry, entries, until_ms)
+local prolonged, scored = {}, {}
+for _, entry in ipairs(entries) do
+if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+entry.expires_at_ms = until_ms
+prolonged[#prolonged + 1] = entry
+scored[#scored + 1] = until_ms
+scored[#scored + 1] = entry.place
+end
+end
+if #prolonged > 0 then
+redis.call('ZADD', expiry, unpack(scored))
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, until_ms)
+end
+end
+return prolonged
+end
+local function give_back(claimed, returned, work, places)
+redis.call('HDEL', work, '')
+redis.call('ZADD', returned, 'XX', '0', '')
+redis.call('ZREM', claimed, unpack(places))
+local scored = {}
+for _, place in ipairs(places) do
+scored[#scored + 1] = place
+scored[#scored + 1] = place
+end
+redis.call('ZADD', returned, unpack(scored))
+end
+local function forget_lease(leases, work, token)
+redis.call('HDEL', work, lease_field(token))
+redis.call('ZREM', leases, token)
+end
+local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
+local freed = 0
+for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
+local places = places_held(claimed, token)
+if freed > 0 and freed + #places > budget then
+break
+end
+if #places > 0 then
+give_back(claimed, returned, work, places)
+end
+forget_lease(leases, work, token)
+freed = freed + #places
+end
+return freed
+end
 local function refuse(feed, keys, others, now_ms)
 local refused, told = {}, {}
+for _, found in ipairs(others) do
+local reason = 'absent'
+if found.holder and is_live(keys.leases, found.holder, now_ms) then
+reason = 'held'
+elseif found.parked or entry_at(feed, keys, found.place) then
+reason = 'unclaimed'
+end
+refused[#refused + 1] = tonumber(found.id)
+refused[#refused + 1] = reason
+told[#told + 1] = found.id .. ':' .. reason
+end
+return refused, table.concat(told, ' ')
+end` }
+const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(feed, log)
+local length = redis.pcall('XLEN', log)
+if type(length) ~= 'number' or length == 0 then
+return false
+end
+local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+for at = 1, #info, 2 do
+if info[at] == 'radix-tree-keys' then
+nodes = info[at + 1]
+end
+end
+local bytes = feed.bytes - feed.large + 40 * length
+return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+local function move_oldest(feed, keys, budget)
+repeat
+local wanted, moved = at_once(budget), {}
+for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+moved[at] = raw[1]
+spend(budget, 1, #raw[2][#raw[2]])
+end
+if #moved > 0 then
+redis.call('XDEL', keys.log, unpack(moved))
+feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+end
+if #moved < wanted then
+return true
+end
+until not is_left(budget)
+return false
+end
+local function may_rename(keys)
+local refusal = redis.pcall('RENAME', keys.early, keys.log)
+return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+local function compact(feed, keys, now_ms, done)
+if feed.moved == 0 then
+if not is_sparse(feed, keys.log) then
+return
+end
+redis.call('UNLINK', keys.early)
+if not may_rename(keys) then
+return
+end
+stand_apart(keys.meta, feed)
+end
+if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+redis.call('RENAME', keys.early, keys.log)
+feed.moved = 0
+keep_with_feed(feed, keys.log, now_ms)
+else
+keep_with_feed(feed, keys.early, now_ms)
+end
+end` }
+const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 27], text: `local function parse_work(text)
+local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+return {
+claims = tonumber(claims),
+bytes = tonumber(bytes),
+expires_at_ms = tonumber(expires_at_ms),
+id = tonumber(id),
+}
+end
+local function format_work(entry)
+return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+local function complete_entries(work, entries)
+if #entries == 0 or redis.call('EXISTS', work) == 0 then
+return
+end
+local places = {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+end
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+if known then
+local record = parse_work(known)
+entries[at].claims = record.claims
+entries[at].expires_at_ms = record.expires_at_ms
+end
+end
+end
+local function work_of(claimed, work, token)
+local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+local entries = {}
+if #places > 0 then
+for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+entries[at] = parse_work(known)
+entries[at].place = places[at]
+end
+end
+return entries
+end
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+dead.last = math.max(dead.last, now_us - 1)
+for _, entry in ipairs(entries) do
+if dead_ms > 0 then
+entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+end
+entry.body = body_of(bodies, entry)
+store_late(dead, dead_keys, entry)
+end
+end
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+local now_ms = math.floor(now_us / 1000)
+begin_feed(dead_keys.meta, dead, now_us)
+store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+if has_come(dead.due_at, now_ms) then
+reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+end
+if dead.look or dead.moved ~= 0 then
+compact(dead, dead_keys, now_ms, #entries)
+end
+if must_move(dead, now_ms) or dead.kept_until > 0 then
+local moving = {
+dead_keys.meta,
+dead_keys.log,
+dead_keys.early,
+dead_keys.bodies,
+dead_keys.claimed,
+dead_keys.leases,
+dead_keys.returned,
+dead_keys.work,
+dead_keys.expiry,
+dead_keys.parked,
+}
+move_keys(dead, moving, now_ms)
+end
+save_feed(dead_keys.meta, dead)
+end` }
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 3, 10, 2, 10, 2, 7, 2, 6, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(id, text)
+local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+local life = tonumber(ttl_ms)
+return {
+id = id,
+place = '',
+position = 0,
+origin = origin,
+bytes = tonumber(size) or #text - start + 1,
+body = size == '' and string.sub(text, start) or nil,
+claims = 0,
+expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+}
+end
+local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+if is_large(#body) then
+redis.call('HSET', keys.bodies, exact(id), body)
+stand_apart(keys.meta, feed)
+redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
+else
+redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
+end
+redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
+end
+local function note_parked(feed, id, visible_at_us, ttl_ms)
+if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
+feed.visible_at_us = visible_at_us
+end
+if ttl_ms == 0 then
+feed.lives_until = -1
+elseif feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
+end
+end
+local function unpark(delayed, parked, bodies, ids, has_large)
+redis.call('ZREM', delayed, unpack(ids))
+redis.call('HDEL', parked, unpack(ids))
+if has_large then
+redis.call('HDEL', bodies, unpack(ids))
+end
+end
+local function is_due(feed, leases, now_us)
+local now_ms = math.floor(now_us / 1000)
+return has_come(feed.due_at, now_ms)
+or has_come(feed.visible_at_us, now_us)
+or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
+end
+local function try_showing(feed, keys)
+redis.call('HDEL', keys.parked, '')
+redis.call('HSET', keys.meta, 'codec', feed.codec)
+redis.call('ZREM', keys.delayed, '')
+redis.call('ZADD', keys.expiry, 'XX', '0', '')
+redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+local function show_due(feed, keys, now_us, most)
+local shown, budget = 0, budget_of(most)
+try_showing(feed, keys)
+feed.last = math.max(feed.last, now_us - 1)
+local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
+for _, id in ipairs(ids) do
+if not is_left(budget) then
+break
+end
+local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+spend(budget, 1, read_of(entry))
+if has_expired(entry, math.floor(now_us / 1000)) then
+unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+else
+store_late(feed, keys, entry)
+shown = shown + 1
+redis.call('ZREM', keys.delayed, id)
+end
+end
+feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+save_feed(keys.meta, feed)
+return shown
+end
+local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
+local from = 0
+if start.id then
+local rank = redis.call('ZRANK', delayed, exact(start.id))
+from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
+end
+local suffix, count = start.suffix, redis.call('ZCARD', delayed)
+if limit == 0 then
+return suffix, count > from
+end
+local budget = { elements = limit, bytes = left }
+local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+for at = 1, #found, 2 do
+if not is_left(budget) then
+return suffix, true
+end
+local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
+local own = hide.origin ~= '' and entry.origin == hide.origin
+if own or has_expired(entry, now_ms) then
+spend(budget, 1, read_of(entry))
+else
+spend(budget, 1, entry.bytes)
+tell_message(messages, entry, bodies)
+end
+suffix = string.format('-%.0f-%s', found[at + 1], found[at])
+end
+return suffix, count > from + limit
+end
+local function recheck_after(feed, leases, now_ms)
+local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
+local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
+local next_ms = lapse_at_ms
+if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
+next_ms = visible_at_ms
+end
+return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
+end` }
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 3, 7, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(bytes)
+return bytes > 16384
+end
+local function body_of(bodies, entry)
+return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function read_of(entry)
+return entry.body and entry.bytes or 0
+end
+local lives_read, plain_extras = {}, {}
 local function read_entry(raw)
 local place, fields = string.sub(raw[1], 1, -3), raw[2]
 local position = tonumber(place)
@@ -241,6 +1649,25 @@ body = body,
 claims = 0,
 }
 end
+local function raws_between(feed, log, early, from, to, count)
+if from > feed.moved then
+return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+end
+local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+if #raws < count then
+for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+raws[#raws + 1] = raw
+end
+end
+return raws
+end
+local function entries_between(feed, keys, from, to, count)
+local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+for at = 1, #entries do
+entries[at] = parse_entry(entries[at])
+end
+return entries
+end
 local function entry_at(feed, keys, place)
 local raws
 if feed.moved == 0 or tonumber(place) > feed.moved then
@@ -250,51 +1677,313 @@ raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
 end
 return raws[1] and parse_entry(raws[1])
 end
-for _, found in ipairs(others) do
-local reason = 'absent'
-if found.holder and is_live(keys.leases, found.holder, now_ms) then
-reason = 'held'
-elseif found.parked or entry_at(feed, keys, found.place) then
-reason = 'unclaimed'
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+answer[n + 1] = position
+answer[n + 2] = id
+answer[n + 3] = expires_at_ms
+answer[n + 4] = claims
+answer[n + 5] = body
 end
-refused[#refused + 1] = tonumber(found.id)
-refused[#refused + 1] = reason
-told[#told + 1] = found.id .. ':' .. reason
+local function add_entry(log, place, ttl_ms, extra, body)
+if ttl_ms == '0' and extra == '' then
+redis.call('XADD', log, place, 'b', body)
+else
+redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
 end
-return refused, table.concat(told, ' ')
 end
-refused, told = refuse(feed, keys, others, now_ms)
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+stand_apart(keys.meta, feed)
+redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+feed.large = feed.large + bytes
 end
-if #done > 0 then
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
+local function add_message(feed, keys, place, ttl_ms, origin, body)
+if is_large(#body) then
+redis.call('HSET', keys.bodies, place, body)
+add_large_entry(feed, keys, place, ttl_ms, origin, #body)
+else
+add_entry(keys.log, place, ttl_ms, origin, body)
 end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
 end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
+local function store_late(feed, keys, entry)
+feed.last = feed.last + 1
+local place, id = exact(feed.last), exact(entry.id)
+local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+if entry.expires_at_ms ~= 0 then
+ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+end
+if is_large(entry.bytes) then
+if entry.body then
+redis.call('HSET', keys.bodies, id, entry.body)
+end
+add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+else
+add_entry(keys.log, place, ttl_ms, extra, entry.body)
+end
+redis.call('HSET', keys.parked, id, '@' .. place)
+feed.bytes = feed.bytes + entry.bytes
+if ttl_ms == '0' then
+feed.lives_until = -1
+else
+local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+redis.call('ZADD', keys.expiry, expires_at_ms, place)
+note_expiry(feed, expires_at_ms)
+end
+end
+local function log_length(feed, keys)
+local length = redis.call('XLEN', keys.log)
+return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+local function has_come(moment, now)
+return moment ~= 0 and moment <= now
+end` }
+const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 4, 17, 1, 20, 1, 9, 1, 3, 1, 7, 2, 18], text: `local function format_marker(epoch, position)
+return string.format('%.0f-%.0f', epoch, position)
+end
+local function parse_marker(text)
+local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+if not epoch or (rest ~= '' and not id) or #text > 70 then
+return nil
+end
+return {
+epoch = tonumber(epoch),
+position = tonumber(position),
+visible_at_us = tonumber(visible_at_us),
+id = tonumber(id),
+suffix = rest,
+}
+end
+local function where_to_start(feed, after)
+if after == '' then
+return { position = 0, suffix = '' }
+elseif after == 'end' then
+return { position = feed.last, suffix = '' }
+end
+local start = parse_marker(after)
+if not start then
+return nil
+end
+start.reset, start.gap = false, false
+if start.epoch ~= feed.epoch then
+start.reset = start.epoch ~= 0
+start.gap = start.epoch == 0 and feed.trimmed > 0
+start.position, start.suffix, start.visible_at_us = 0, '', nil
+elseif start.position > feed.last then
+start.reset = true
+start.position = feed.last
+else
+start.gap = start.position < feed.trimmed
+end
+return start
+end
+local function look_up(parked, ids, ids_at)
+local asked, ats, found, seen = {}, {}, {}, {}
+for at = ids_at, #ids, 1 do
+if not seen[ids[at]] then
+asked[#asked + 1] = ids[at]
+seen[ids[at]] = true
+end
+ats[#asked] = at - ids_at + 1
+end
+if #asked == 0 then
+return found
+end
+for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+local moved_to = string.match(known or '', '^@(%d+)$')
+if known and not moved_to then
+found[at] = { id = asked[at], at = ats[at], parked = known }
+else
+found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+end
+end
+return found
+end
+local function find_changes(feed, claimed, leases, work, raws, now_ms)
+local changes, held = {}, {}
+if feed.token > 0 then
+for at = 1, #raws do
+changes[at] = { place = string.sub(raws[at][1], 1, -3) }
+end
+complete_entries(work, changes)
+held = find_claimed(claimed, leases, changes, now_ms)
+end
+return changes, held
+end
+local function read_log(
+feed,
+log,
+early,
+bodies,
+claimed,
+leases,
+work,
+position,
+limit,
+left,
+hide,
+now_ms,
+page
+)
+local shown, looked_at = 0, 0
+while shown < limit and looked_at < limit + 1000 and left > 0 do
+local chunk = math.min(200, limit - shown + looked_at)
+local raws = raws_between(feed, log, early, position + 1, '+', chunk)
+local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
+for at = 1, #raws do
+if shown == limit or left <= 0 then
+return position, shown, true, left
+end
+local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
+local change = changes[at]
+expires_at_ms = change and change.expires_at_ms or expires_at_ms
+position = here
+local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
+if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
+body = body or redis.call('HGET', bodies, exact(id)) or ''
+tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
+if held[place] then
+tell_claim(page.claims, here, held[place])
+end
+shown = shown + 1
+end
+left = left - (body and #body or 0)
+end
+looked_at = looked_at + #raws
+if #raws < chunk then
+return math.max(position, feed.last), shown, false, left
+end
+end
+return position, shown, position < feed.last, left
+end
+local function tell_message(answer, entry, bodies)
+tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+local function tell_messages(entries, bodies)
+local answer = {}
+for _, entry in ipairs(entries) do
+tell_message(answer, entry, bodies)
+end
+return answer
+end
+local function move_all(feed, keys, now_ms)
+local moving = {
+keys.meta,
+keys.log,
+keys.early,
+keys.bodies,
+keys.claimed,
+keys.leases,
+keys.returned,
+keys.work,
+keys.expiry,
+keys.delayed,
+keys.parked,
+keys.subscribers,
+keys.guards,
+}
+move_keys(feed, moving, now_ms)
+end` }
+const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2], text: `local function sweep_lane(feed, keys, now_ms, budget)
+local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+while feed.lane_swept < upto and is_left(budget) do
+local most, expired = at_once(budget), {}
+local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+for _, entry in ipairs(entries) do
+spend(budget, 1, read_of(entry))
+local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+expired[#expired + 1] = entry
+end
+end
+feed.lane_swept = #entries < most and upto or entries[#entries].position
+remove_entries(feed, keys, expired)
+end
+end
+local function sweep_index(feed, keys, now_ms, budget)
+repeat
+local most, expired = at_once(budget), {}
+local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+for _, place in ipairs(places) do
+local entry = entry_at(feed, keys, place)
+if entry then
+spend(budget, 1, read_of(entry))
+expired[#expired + 1] = entry
+else
+spend(budget, 1, 0)
+redis.call('ZREM', keys.expiry, place)
+end
+end
+remove_entries(feed, keys, expired)
+until #places < most or not is_left(budget)
+end
+local function next_due(feed, keys)
+local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+local due_at = tonumber(soonest[2] or 0)
+local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+if next_entry then
+local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+end
+return due_at
+end
+local function reap_expired(feed, keys, now_ms, most)
+redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+redis.call('ZRANGE', keys.expiry, '0', '0')
+sweep_lane(feed, keys, now_ms, budget_of(most))
+sweep_index(feed, keys, now_ms, budget_of(most))
+feed.due_at = next_due(feed, keys)
+save_feed(keys.meta, feed)
+end` }
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 12, 1, 10, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(surplus, entry)
+return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
+end
+local function pick_surplus(feed, surplus, entries, guard, now_ms)
+local going = {}
+for _, entry in ipairs(entries) do
+if entry.position > guard or not is_surplus(surplus, entry) then
+break
+end
+going[#going + 1] = entry
+surplus.count = surplus.count - 1
+surplus.bytes = surplus.bytes - entry.bytes
+if not has_expired(entry, now_ms) then
+feed.trimmed = entry.position
+end
+end
+return going
+end
+local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
+repeat
+local wanted = at_once(budget)
+local entries = entries_between(feed, keys, 1, upto, wanted)
+complete_entries(keys.work, entries)
+local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+for _, entry in ipairs(going) do
+spend(budget, 1, read_of(entry))
+end
+remove_entries(feed, keys, going)
+until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
+end
+local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
+local surplus = {
+count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
+bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
+before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
+}
+local is_too_much = surplus.bytes > 0 or surplus.count > 0
+if not is_too_much and surplus.before == 0 then
 return
+elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
+most = math.min(most, surplus.count)
 end
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
+local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
+local last = is_too_much and guard or math.min(surplus.before, guard)
+local upto = last < math.huge and exact(last) or '+'
+local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
+local budget = budget_of(most, added_bytes)
+remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
+if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
+remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
 end
 end
 local function delete_entries(feed, keys, places)
@@ -314,6 +2003,33 @@ if #late > 0 then
 redis.call('XDEL', keys.log, unpack(late))
 end
 end
+local function try_removal(keys)
+redis.call('HDEL', keys.work, '')
+redis.call('ZREM', keys.expiry, '')
+return redis.call('EXISTS', keys.work) == 1
+end
+local function try_whole_removal(keys)
+try_removal(keys)
+redis.call('XDEL', keys.log, '0-1')
+end
+local function remove_entries(feed, keys, entries)
+if #entries == 0 then
+return
+end
+local has_work = try_removal(keys)
+local places, moved, large = {}, {}, {}
+for at, entry in ipairs(entries) do
+places[at] = entry.place
+feed.bytes = feed.bytes - entry.bytes
+local id = exact(entry.id)
+if id ~= entry.place then
+moved[#moved + 1] = id
+end
+if entry.bytes > 16384 then
+large[#large + 1] = id
+feed.large = math.max(0, feed.large - entry.bytes)
+end
+end
 delete_entries(feed, keys, places)
 feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
 redis.call('ZREM', keys.expiry, unpack(places))
@@ -329,177 +2045,110 @@ if #large > 0 then
 redis.call('HDEL', keys.bodies, unpack(large))
 end
 end
-remove_entries(feed, keys, done)
-if is_over then
-local function lease_field(token)
-return 'lease:' .. token
+local function has_expired(entry, now_ms)
+return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
+local function note_expiry(feed, expires_at_ms)
+if feed.due_at == 0 or expires_at_ms < feed.due_at then
+feed.due_at = expires_at_ms
 end
-if feed.look or feed.moved ~= 0 then
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, expires_at_ms)
 end
 end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local function plan_expiry(feed, position, ttl_ms, indexed)
+local expires_at_ms = math.floor(position / 1000) + ttl_ms
+if feed.lane_swept >= feed.lane_last then
+feed.lane_ms = ttl_ms
+feed.lane_swept = position - 1
 end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-stand_apart(keys.meta, feed)
-end
-local function move_oldest(feed, keys, budget)
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
+if ttl_ms == feed.lane_ms then
+feed.lane_last = position
 else
-keep_with_feed(feed, keys.early, now_ms)
+indexed[#indexed + 1] = expires_at_ms
+indexed[#indexed + 1] = exact(position)
+end
+note_expiry(feed, expires_at_ms)
+end
+local function index_expiry(expiry, indexed)
+if #indexed > 0 then
+redis.call('ZADD', expiry, unpack(indexed))
 end
 end
-compact(feed, keys, now_ms, #done)
+local function try_retention(keys)
+try_whole_removal(keys)
+redis.call('XLEN', keys.early)
+redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
+redis.call('ZRANGE', keys.guards, '0', '0')
 end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+local function uncount(work, places)
+local known = {}
+for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
+if text then
+local record = parse_work(text)
+record.claims = math.max(0, record.claims - 1)
+known[#known + 1] = places[at]
+known[#known + 1] = format_work(record)
 end
-if may_rest(feed) then
-local function rest_when_empty(feed, keys, now_ms)
-local function is_empty(feed, keys)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
 end
-for _, count in ipairs(held) do
-if count ~= 0 then
+if #known > 0 then
+redis.call('HSET', work, unpack(known))
+end
+end` }
+const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 7, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+local function open_feed(meta, codec, caller)
+local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+local is_apart = layout == APART_LAYOUT
+if is_apart then
+layout = FEED_LAYOUT
+end
+local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+struct.unpack('>ddddddd', readable, rest)
+local large, moved = 0, 0
+if #readable > (13 * 8) then
+large, moved = struct.unpack('>dd', readable, tail)
+end
+return {
+layout = layout,
+is_apart = is_apart,
+codec = stored[2] or codec,
+packed = packed,
+record = stored[4],
+partitions = tonumber(stored[5] or 0),
+epoch = epoch,
+last = last,
+front = front,
+token = token,
+trimmed = trimmed,
+bytes = bytes,
+lane_ms = lane_ms,
+lane_swept = lane_swept,
+lane_last = lane_last,
+due_at = due_at,
+visible_at_us = visible_at_us,
+lives_until = lives_until,
+kept_until = kept_until,
+large = large,
+moved = moved,
+}
+end
+local function begin_feed(meta, feed, now_us)
+if feed.epoch ~= 0 then
 return false
 end
+feed.epoch = now_us
+redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+if feed.partitions > 0 then
+redis.call('HSET', meta, 'partitions', feed.partitions)
 end
 return true
 end
-if not is_empty(feed, keys) then
-return
+local function refuse_when_full(meta, feed)
+redis.call('HSET', meta, 'codec', feed.codec)
 end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
-end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-keep_with_feed(feed, keys.meta, now_ms)
-if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
-end
-end
-rest_when_empty(feed, keys, now_ms)
-end
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
-local function save_feed(meta, feed)
 local function packed_state(feed)
 local packed = struct.pack(
 '>ddddddddddddd',
@@ -522,107 +2171,152 @@ return packed
 end
 return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
+local function stand_apart(meta, feed)
+if not feed.is_apart then
+feed.is_apart = true
+redis.call('HSET', meta, 'layout', APART_LAYOUT)
+end
+end
+local function save_feed(meta, feed)
 local packed = packed_state(feed)
 if packed ~= feed.packed then
 redis.call('HSET', meta, 'state', packed)
 feed.packed = packed
 end
 end
-save_feed(meta, feed)
+local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+if caller == '' then
+return save_feed(meta, feed)
 end
-return { 'acked', #done, refused }`,
-  },
+local record = call_record(call, now_ms, answer)
+local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
+forget_old_calls(meta, call, added, now_ms)
+end
+local function may_rest(feed)
+return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
+local function is_empty(feed, keys)
+local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+if feed.moved ~= 0 then
+held[3] = redis.pcall('XLEN', keys.early)
+end
+for _, count in ipairs(held) do
+if count ~= 0 then
+return false
+end
+end
+return true
+end
+local function rest_when_empty(feed, keys, now_ms)
+if not is_empty(feed, keys) then
+return
+end
+redis.pcall('UNLINK', keys.log)
+if feed.moved ~= 0 then
+redis.pcall('UNLINK', keys.early)
+feed.moved = 0
+end
+local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+feed.lives_until = tonumber(last_lease or 0)
+feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+keep_with_feed(feed, keys.meta, now_ms)
+if last_lease then
+keep_with_feed(feed, keys.leases, now_ms)
+keep_with_feed(feed, keys.work, now_ms)
+end
+end
+local function keep_with_feed(feed, key, now_ms)
+if feed.kept_until > 0 then
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+end
+end
+local function must_move(feed, now_ms)
+if feed.lives_until == -1 then
+local moves = feed.kept_until > 0
+feed.kept_until = -1
+return moves
+end
+if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+return false
+end
+feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+return true
+end
+local function move_keys(feed, keys, now_ms)
+for _, key in ipairs(keys) do
+if feed.kept_until == -1 then
+redis.call('PERSIST', key)
+else
+keep_with_feed(feed, key, now_ms)
+end
+end
+end
+local function is_quick(feed, last, ttl_ms, now_us)
+local now_ms = math.floor(now_us / 1000)
+if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
+return false
+elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+return false
+elseif ttl_ms == 0 then
+return feed.kept_until == -1 or feed.lives_until == 0
+end
+local lane_is_free = feed.lane_swept >= feed.lane_last
+if lane_is_free or ttl_ms ~= feed.lane_ms then
+return false
+end
+local expires_at_ms = math.floor(last / 1000) + ttl_ms
+return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
+end
+local function note_quick(feed, first, last, ttl_ms, meta)
+if ttl_ms == 0 then
+if feed.kept_until ~= -1 then
+redis.call('PERSIST', meta)
+end
+feed.lives_until, feed.kept_until = -1, -1
+return
+end
+feed.lane_last = last
+local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
+if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
+feed.due_at = first_expires_at_ms
+end
+if feed.lives_until ~= -1 then
+feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
+end
+end` }
+
+export interface AckArguments {
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** token of the claim */
+  readonly token: string
+  /** messages that are done; none: all of the claim */
+  readonly ids: readonly (number)[]
+}
+
+export type AckAnswer =
+  | { readonly status: 'acked'; readonly count: number; readonly refused: { readonly id: number; readonly reason: string }[] }
+  | { readonly status: 'lost' }
+
+function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: number; readonly reason: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { id: asInteger(flat[from]), reason: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
+ *
+ * Cost: O(messages x log n), and as much for twice as many that are written anew.
+ */
+export const ack: Operation<AckArguments, AckAnswer> = {
+  script: linked('feed/ack', '82cfbb4e7015a0a15e748ea571b3d0819a146cc6', { reads: false, bytes: false }, [ackLua, 0, 9, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, ackLua, 22, 4, sharedCalls, 3, 10, ackLua, 26, 12, sharedClock, 0, 4, ackLua, 38, 1, claimsModule, 3, 4, ackLua, 39, 4, deadModule, 0, 9, ackLua, 43, 1, deadModule, 28, 11, ackLua, 44, 2, readingModule, 40, 22, ackLua, 46, 11, ackLua, 9, 13, ackLua, 57, 1, claimsModule, 162, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 164, 13, ackLua, 58, 4, sharedNumbers, 0, 7, retentionModule, 78, 4, retentionModule, 69, 5, retentionModule, 82, 14, retentionModule, 52, 17, retentionModule, 96, 15, ackLua, 62, 2, claimsModule, 0, 3, ackLua, 64, 4, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 130, 5, compactModule, 47, 8, ackLua, 68, 2, stateModule, 97, 3, ackLua, 70, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, ackLua, 71, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, ackLua, 73, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, ackLua, 74, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
-  lines: [
-    [1, 'lua/feed/ack.lua', 10],
-    [2, 'lua/feed/ack.lua', 14],
-    [4, 'lua/feed/ack.lua', 17],
-    [5, 'lua/feed/ack.lua', 19],
-    [6, 'lua/feed/ack.lua', 21],
-    [10, 'lua/shared/feed/state.lua', 22],
-    [11, 'lua/shared/feed/entries.lua', 28],
-    [12, 'lua/shared/feed/state.lua', 27],
-    [19, 'lua/shared/feed/state.lua', 35],
-    [27, 'lua/shared/feed/state.lua', 44],
-    [51, 'lua/feed/ack.lua', 40],
-    [55, 'lua/shared/calls.lua', 15],
-    [65, 'lua/feed/ack.lua', 44],
-    [77, 'lua/shared/clock.lua', 3],
-    [81, 'lua/feed/ack.lua', 56],
-    [82, 'lua/shared/feed/claims.lua', 9],
-    [86, 'lua/feed/ack.lua', 57],
-    [89, 'lua/feed/ack.lua', 61],
-    [90, 'lua/shared/feed/dead.lua', 6],
-    [99, 'lua/feed/ack.lua', 62],
-    [100, 'lua/shared/feed/dead.lua', 39],
-    [111, 'lua/feed/ack.lua', 63],
-    [113, 'lua/shared/feed/reading.lua', 54],
-    [135, 'lua/feed/ack.lua', 65],
-    [146, 'lua/feed/ack.lua', 26],
-    [159, 'lua/feed/ack.lua', 76],
-    [160, 'lua/shared/feed/claims.lua', 205],
-    [162, 'lua/shared/feed/entries.lua', 32],
-    [188, 'lua/shared/feed/entries.lua', 59],
-    [190, 'lua/shared/feed/entries.lua', 62],
-    [201, 'lua/shared/feed/entries.lua', 96],
-    [210, 'lua/shared/feed/claims.lua', 207],
-    [223, 'lua/feed/ack.lua', 77],
-    [225, 'lua/feed/ack.lua', 80],
-    [227, 'lua/shared/numbers.lua', 4],
-    [234, 'lua/shared/feed/retention.lua', 100],
-    [238, 'lua/shared/feed/retention.lua', 88],
-    [243, 'lua/shared/feed/retention.lua', 104],
-    [257, 'lua/shared/feed/retention.lua', 68],
-    [274, 'lua/shared/feed/retention.lua', 118],
-    [275, 'lua/shared/feed/retention.lua', 120],
-    [289, 'lua/feed/ack.lua', 82],
-    [291, 'lua/shared/feed/claims.lua', 5],
-    [294, 'lua/feed/ack.lua', 84],
-    [298, 'lua/shared/feed/compact.lua', 56],
-    [300, 'lua/shared/feed/compact.lua', 8],
-    [302, 'lua/shared/feed/compact.lua', 11],
-    [305, 'lua/shared/feed/compact.lua', 15],
-    [311, 'lua/shared/feed/compact.lua', 22],
-    [314, 'lua/shared/feed/compact.lua', 58],
-    [317, 'lua/shared/feed/compact.lua', 62],
-    [318, 'lua/shared/feed/compact.lua', 49],
-    [322, 'lua/shared/feed/compact.lua', 63],
-    [325, 'lua/shared/feed/state.lua', 114],
-    [331, 'lua/shared/feed/compact.lua', 66],
-    [333, 'lua/shared/feed/compact.lua', 27],
-    [334, 'lua/shared/budget.lua', 28],
-    [337, 'lua/shared/budget.lua', 22],
-    [341, 'lua/shared/budget.lua', 18],
-    [344, 'lua/shared/feed/compact.lua', 28],
-    [349, 'lua/shared/feed/compact.lua', 34],
-    [361, 'lua/shared/budget.lua', 13],
-    [364, 'lua/shared/feed/state.lua', 189],
-    [369, 'lua/shared/feed/compact.lua', 68],
-    [377, 'lua/feed/ack.lua', 88],
-    [379, 'lua/shared/feed/state.lua', 141],
-    [382, 'lua/feed/ack.lua', 90],
-    [383, 'lua/shared/feed/state.lua', 164],
-    [384, 'lua/shared/feed/state.lua', 150],
-    [396, 'lua/shared/feed/state.lua', 165],
-    [404, 'lua/shared/feed/state.lua', 174],
-    [407, 'lua/shared/feed/state.lua', 189],
-    [412, 'lua/shared/feed/state.lua', 177],
-    [418, 'lua/feed/ack.lua', 91],
-    [420, 'lua/shared/calls.lua', 41],
-    [422, 'lua/shared/calls.lua', 8],
-    [425, 'lua/shared/calls.lua', 43],
-    [426, 'lua/shared/calls.lua', 28],
-    [432, 'lua/shared/expiry.lua', 6],
-    [435, 'lua/shared/expiry.lua', 10],
-    [447, 'lua/shared/expiry.lua', 23],
-    [450, 'lua/shared/calls.lua', 35],
-    [455, 'lua/shared/calls.lua', 44],
-    [458, 'lua/feed/ack.lua', 93],
-    [459, 'lua/shared/feed/state.lua', 122],
-    [460, 'lua/shared/feed/state.lua', 90],
-    [482, 'lua/shared/feed/state.lua', 123],
-    [488, 'lua/feed/ack.lua', 94],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
     encoded[0] = args.caller
@@ -671,118 +2365,8 @@ export type AdvanceAnswer =
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: {
-    name: 'feed/advance',
-    sha1: '89c152b70692b14ba337f36bafb40807290a7f2d',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local subscribers = KEYS[2]
-local guards = KEYS[3]
-local name = ARGV[1]
-local to = ARGV[2]
-local rewind = ARGV[3] == '1'
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local function parse_marker(text)
-local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-if not epoch or (rest ~= '' and not id) or #text > 70 then
-return nil
-end
-return {
-epoch = tonumber(epoch),
-position = tonumber(position),
-visible_at_us = tonumber(visible_at_us),
-id = tonumber(id),
-suffix = rest,
-}
-end
-local marker = parse_marker(to)
-if not marker then
-return redis.error_reply('INVALID to: not a marker')
-end
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
-return { 'absent' }
-end
-local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
-if not rewind then
-position = math.max(position, known)
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('ZADD', subscribers, exact(position), name)
-if redis.call('ZSCORE', guards, name) then
-redis.call('ZADD', guards, exact(position), name)
-end
-local function format_marker(epoch, position)
-return string.format('%.0f-%.0f', epoch, position)
-end
-return { 'advanced', format_marker(feed.epoch, position) }`,
-  },
+  script: linked('feed/advance', '89c152b70692b14ba337f36bafb40807290a7f2d', { reads: false, bytes: false }, [advanceLua, 0, 6, stateModule, 0, 40, advanceLua, 6, 4, readingModule, 3, 14, advanceLua, 10, 12, sharedNumbers, 0, 7, advanceLua, 22, 4, readingModule, 0, 3, advanceLua, 26, 1]),
   parts: ['meta', 'subscribers', 'guards'],
-  lines: [
-    [1, 'lua/feed/advance.lua', 9],
-    [7, 'lua/shared/feed/state.lua', 22],
-    [8, 'lua/shared/feed/state.lua', 27],
-    [15, 'lua/shared/feed/state.lua', 35],
-    [23, 'lua/shared/feed/state.lua', 44],
-    [47, 'lua/feed/advance.lua', 16],
-    [51, 'lua/shared/feed/reading.lua', 9],
-    [65, 'lua/feed/advance.lua', 20],
-    [77, 'lua/shared/numbers.lua', 4],
-    [84, 'lua/feed/advance.lua', 32],
-    [88, 'lua/shared/feed/reading.lua', 4],
-    [91, 'lua/feed/advance.lua', 36],
-  ],
   encode(args) {
     return withoutDefaults([
       args.name,
@@ -825,61 +2409,8 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: {
-    name: 'feed/agree',
-    sha1: 'c18a998281b5ad6224420222ad18a4fb00bab1fc',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
-local begin = ARGV[2] == '1'
-local function known_number(meta)
-local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
-if stored[1] then
-return tonumber(stored[1]), stored[2]
-end
-local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
-return has_begun and 0 or nil
-end
-local known, agreed_us = known_number(meta)
-if known and known ~= partitions then
-return { 'other', known }
-end
-if begin then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-agreed_us = exact(clock_us())
-local function agree_on(meta, partitions, now)
-local layout = 'in ' .. partitions .. ' partitions'
-redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
-end
-agree_on(meta, partitions, agreed_us)
-elseif not known then
-return { 'unknown' }
-end
-return { 'agreed', agreed_us }`,
-  },
+  script: linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [agreeLua, 0, 3, sharedAgreement, 0, 8, agreeLua, 3, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 8, 1, sharedAgreement, 8, 4, agreeLua, 9, 5]),
   parts: ['meta'],
-  lines: [
-    [1, 'lua/feed/agree.lua', 11],
-    [4, 'lua/shared/agreement.lua', 9],
-    [5, 'lua/shared/agreement.lua', 11],
-    [12, 'lua/feed/agree.lua', 15],
-    [17, 'lua/shared/numbers.lua', 4],
-    [24, 'lua/shared/clock.lua', 3],
-    [28, 'lua/feed/agree.lua', 20],
-    [29, 'lua/shared/agreement.lua', 19],
-    [33, 'lua/feed/agree.lua', 21],
-  ],
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -939,288 +2470,8 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: {
-    name: 'feed/append-alike',
-    sha1: 'c15be1f9b95d8275ff33eaba6235cf783d923712',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
-local channel = ARGV[5]
-local sharded = ARGV[6] == '1'
-local expire_ms = tonumber(ARGV[7])
-local origin = ARGV[8]
-local bodies, bodies_at = ARGV, 9
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local first = math.max(feed.last + 1, now_us)
-local last = first + #bodies - bodies_at
-local function is_quick(feed, last, ttl_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
-return false
-elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-return false
-elseif ttl_ms == 0 then
-return feed.kept_until == -1 or feed.lives_until == 0
-end
-local lane_is_free = feed.lane_swept >= feed.lane_last
-if lane_is_free or ttl_ms ~= feed.lane_ms then
-return false
-end
-local expires_at_ms = math.floor(last / 1000) + ttl_ms
-return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
-end
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
-return { 'declined' }
-end
-for at = bodies_at, #bodies, 1 do
-if #bodies[at] > 16384 then
-return { 'declined' }
-end
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local ttl_ms, bytes = exact(expire_ms), feed.bytes
-local function exact_range(first, last)
-local base = first - first % 1000000
-if last - base >= 1000000 then
-return '%.0f', 0
-end
-return exact(base / 1000000) .. '%06d', base
-end
-local form, base = exact_range(first, last)
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
-else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-end
-end
-for at = bodies_at, #bodies, 1 do
-local body = bodies[at]
-add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
-bytes = bytes + #body
-end
-local function note_quick(feed, first, last, ttl_ms, meta)
-if ttl_ms == 0 then
-if feed.kept_until ~= -1 then
-redis.call('PERSIST', meta)
-end
-feed.lives_until, feed.kept_until = -1, -1
-return
-end
-feed.lane_last = last
-local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
-if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
-feed.due_at = first_expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
-end
-end
-note_quick(feed, first, last, expire_ms, meta)
-feed.last, feed.bytes = last, bytes
-local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-if caller == '' then
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-return save_feed(meta, feed)
-end
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local record = call_record(call, now_ms, answer)
-local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(meta, call, added, now_ms)
-end
-save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first }`,
-  },
+  script: linked('feed/append-alike', 'c15be1f9b95d8275ff33eaba6235cf783d923712', { reads: false, bytes: false }, [appendAlikeLua, 0, 11, stateModule, 0, 40, appendAlikeLua, 11, 7, sharedCalls, 3, 10, appendAlikeLua, 18, 7, sharedClock, 0, 4, appendAlikeLua, 25, 3, stateModule, 156, 16, appendAlikeLua, 28, 8, sharedNumbers, 0, 7, appendAlikeLua, 36, 1, sharedNumbers, 7, 7, appendAlikeLua, 37, 1, entriesModule, 84, 7, appendAlikeLua, 38, 5, stateModule, 172, 17, appendAlikeLua, 43, 2, stateModule, 89, 1, stateModule, 54, 22, stateModule, 90, 1, stateModule, 82, 7, stateModule, 91, 2, sharedCalls, 0, 3, stateModule, 93, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 95, 2, appendAlikeLua, 45, 1, sharedMessages, 42, 10, appendAlikeLua, 46, 2]),
   parts: ['meta', 'log'],
-  lines: [
-    [1, 'lua/feed/append-alike.lua', 10],
-    [12, 'lua/shared/feed/state.lua', 22],
-    [13, 'lua/shared/feed/state.lua', 27],
-    [20, 'lua/shared/feed/state.lua', 35],
-    [28, 'lua/shared/feed/state.lua', 44],
-    [52, 'lua/feed/append-alike.lua', 22],
-    [59, 'lua/shared/calls.lua', 15],
-    [69, 'lua/feed/append-alike.lua', 29],
-    [76, 'lua/shared/clock.lua', 3],
-    [80, 'lua/feed/append-alike.lua', 37],
-    [83, 'lua/shared/feed/state.lua', 223],
-    [90, 'lua/shared/feed/state.lua', 231],
-    [99, 'lua/feed/append-alike.lua', 40],
-    [107, 'lua/shared/numbers.lua', 4],
-    [114, 'lua/feed/append-alike.lua', 49],
-    [115, 'lua/shared/numbers.lua', 15],
-    [122, 'lua/feed/append-alike.lua', 50],
-    [123, 'lua/shared/feed/entries.lua', 117],
-    [130, 'lua/feed/append-alike.lua', 51],
-    [135, 'lua/shared/feed/state.lua', 242],
-    [144, 'lua/shared/feed/state.lua', 252],
-    [152, 'lua/feed/append-alike.lua', 56],
-    [154, 'lua/shared/feed/state.lua', 131],
-    [155, 'lua/shared/feed/state.lua', 90],
-    [177, 'lua/shared/feed/state.lua', 132],
-    [178, 'lua/shared/feed/state.lua', 122],
-    [185, 'lua/shared/feed/state.lua', 133],
-    [187, 'lua/shared/calls.lua', 8],
-    [190, 'lua/shared/feed/state.lua', 135],
-    [192, 'lua/shared/calls.lua', 28],
-    [198, 'lua/shared/expiry.lua', 6],
-    [201, 'lua/shared/expiry.lua', 10],
-    [213, 'lua/shared/expiry.lua', 23],
-    [216, 'lua/shared/calls.lua', 35],
-    [221, 'lua/shared/feed/state.lua', 137],
-    [223, 'lua/feed/append-alike.lua', 58],
-    [224, 'lua/shared/messages.lua', 62],
-    [234, 'lua/feed/append-alike.lua', 59],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
     encoded[0] = args.codec
@@ -1300,1239 +2551,8 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: {
-    name: 'feed/append',
-    sha1: '96987255aef039746c465177cde48e15de2079c9',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local bodies = KEYS[4]
-local expiry = KEYS[5]
-local delayed = KEYS[6]
-local parked = KEYS[7]
-local once = KEYS[8]
-local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local caller = ARGV[4]
-local call = ARGV[5]
-local channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local keep_count = tonumber(ARGV[8])
-local keep_ms = tonumber(ARGV[9])
-local keep_bytes = tonumber(ARGV[10])
-local remember_ms = tonumber(ARGV[11])
-local messages, messages_at = ARGV, 12
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions ~= partitions then
-if feed.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local function take_up(meta, partitions, proof)
-if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
-return false
-end
-redis.call('HSET', meta, 'partitions', partitions)
-redis.call('HDEL', meta, 'proposed')
-redis.call('PERSIST', meta)
-return true
-end
-if not take_up(meta, partitions, proof) then
-return { 'unagreed' }
-end
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local count, duplicates = (#messages - messages_at + 1) / 5, {}
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-local function id_of_key(once, key, now_ms)
-local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
-end
-if remembered then
-local first, created = string.match(remembered, '^(%d+) (%d)$')
-for at = messages_at, #messages, 5 do
-local place = (at - messages_at) / 5
-local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
-if id and id ~= first + place then
-duplicates[#duplicates + 1] = place
-duplicates[#duplicates + 1] = id
-end
-end
-return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
-end
-redis.call('HGET', once, '')
-redis.call('ZADD', delayed, 'XX', '0', '')
-local function begin_feed(meta, feed, now_us)
-if feed.epoch ~= 0 then
-return false
-end
-feed.epoch = now_us
-redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-if feed.partitions > 0 then
-redis.call('HSET', meta, 'partitions', feed.partitions)
-end
-return true
-end
-local created = begin_feed(meta, feed, now_us) and 1 or 0
-local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
-end
-local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
-local keys = {
-meta = meta,
-log = log,
-early = KEYS[3],
-bodies = bodies,
-claimed = KEYS[9],
-leases = KEYS[10],
-returned = KEYS[11],
-work = KEYS[12],
-expiry = expiry,
-delayed = delayed,
-parked = parked,
-subscribers = KEYS[13],
-guards = KEYS[14],
-}
-if is_kept or shows or reaps then
-local function refuse_when_full(meta, feed)
-redis.call('HSET', meta, 'codec', feed.codec)
-end
-refuse_when_full(meta, feed)
-local function try_retention(keys)
-local function try_whole_removal(keys)
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-try_removal(keys)
-redis.call('XDEL', keys.log, '0-1')
-end
-try_whole_removal(keys)
-redis.call('XLEN', keys.early)
-redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
-redis.call('ZRANGE', keys.guards, '0', '0')
-end
-try_retention(keys)
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function is_large(bytes)
-return bytes > 16384
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
-end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
-else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-end
-end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-end
-end
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-if shows then
-local function show_due(feed, keys, now_us, most)
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local shown, budget = 0, budget_of(most)
-local function try_showing(feed, keys)
-redis.call('HDEL', keys.parked, '')
-redis.call('HSET', keys.meta, 'codec', feed.codec)
-redis.call('ZREM', keys.delayed, '')
-redis.call('ZADD', keys.expiry, 'XX', '0', '')
-redis.call('ZRANGE', keys.delayed, '0', '0')
-end
-try_showing(feed, keys)
-feed.last = math.max(feed.last, now_us - 1)
-local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-}
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function unpark(delayed, parked, bodies, ids, has_large)
-redis.call('ZREM', delayed, unpack(ids))
-redis.call('HDEL', parked, unpack(ids))
-if has_large then
-redis.call('HDEL', bodies, unpack(ids))
-end
-end
-local function store_late(feed, keys, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
-end
-add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
-end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
-else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
-end
-end
-for _, id in ipairs(ids) do
-if not is_left(budget) then
-break
-end
-local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-spend(budget, 1, read_of(entry))
-if has_expired(entry, math.floor(now_us / 1000)) then
-unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
-else
-store_late(feed, keys, entry)
-shown = shown + 1
-redis.call('ZREM', keys.delayed, id)
-end
-end
-feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-save_feed(keys.meta, feed)
-return shown
-end
-late = show_due(feed, keys, now_us, 100 + count)
-end
-if reaps then
-local function reap_expired(feed, keys, now_ms, most)
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-redis.call('ZRANGE', keys.expiry, '0', '0')
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entries_between(feed, keys, from, to, count)
-local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
-end
-return entries
-end
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-local function sweep_lane(feed, keys, now_ms, budget)
-local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-while feed.lane_swept < upto and is_left(budget) do
-local most, expired = at_once(budget), {}
-local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-for _, entry in ipairs(entries) do
-spend(budget, 1, read_of(entry))
-local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-expired[#expired + 1] = entry
-end
-end
-feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(feed, keys, expired)
-end
-end
-sweep_lane(feed, keys, now_ms, budget_of(most))
-local function sweep_index(feed, keys, now_ms, budget)
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-repeat
-local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-for _, place in ipairs(places) do
-local entry = entry_at(feed, keys, place)
-if entry then
-spend(budget, 1, read_of(entry))
-expired[#expired + 1] = entry
-else
-spend(budget, 1, 0)
-redis.call('ZREM', keys.expiry, place)
-end
-end
-remove_entries(feed, keys, expired)
-until #places < most or not is_left(budget)
-end
-sweep_index(feed, keys, now_ms, budget_of(most))
-local function next_due(feed, keys)
-local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-if next_entry then
-local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-end
-return due_at
-end
-feed.due_at = next_due(feed, keys)
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-save_feed(keys.meta, feed)
-end
-reap_expired(feed, keys, now_ms, 50 + count)
-end
-local log_may_begin, large_before = feed.bytes == 0, feed.large
-local first = math.max(feed.last + 1, now_us)
-local function exact_range(first, last)
-local base = first - first % 1000000
-if last - base >= 1000000 then
-return '%.0f', 0
-end
-return exact(base / 1000000) .. '%06d', base
-end
-local form, base = exact_range(first, first + count)
-local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
-local function add_message(feed, keys, place, ttl_ms, origin, body)
-if is_large(#body) then
-redis.call('HSET', keys.bodies, place, body)
-add_large_entry(feed, keys, place, ttl_ms, origin, #body)
-else
-add_entry(keys.log, place, ttl_ms, origin, body)
-end
-end
-local function plan_expiry(feed, position, ttl_ms, indexed)
-local expires_at_ms = math.floor(position / 1000) + ttl_ms
-if feed.lane_swept >= feed.lane_last then
-feed.lane_ms = ttl_ms
-feed.lane_swept = position - 1
-end
-if ttl_ms == feed.lane_ms then
-feed.lane_last = position
-else
-indexed[#indexed + 1] = expires_at_ms
-indexed[#indexed + 1] = exact(position)
-end
-note_expiry(feed, expires_at_ms)
-end
-local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-if is_large(#body) then
-redis.call('HSET', keys.bodies, exact(id), body)
-stand_apart(keys.meta, feed)
-redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
-else
-redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
-end
-redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
-end
-local function note_parked(feed, id, visible_at_us, ttl_ms)
-if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
-feed.visible_at_us = visible_at_us
-end
-if ttl_ms == 0 then
-feed.lives_until = -1
-elseif feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
-end
-end
-local function remember_key(once, key, id, forget_at_ms)
-redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
-end
-for at = messages_at, #messages, 5 do
-id = id + 1
-local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
-local key, origin = messages[at + 3], messages[at + 4]
-local known = key ~= '' and id_of_key(once, key, now_ms)
-if known then
-duplicates[#duplicates + 1] = id - first
-duplicates[#duplicates + 1] = known
-elseif delay_ms == '0' then
-add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
-bytes = bytes + #body
-if ttl_ms == '0' then
-feed.lives_until = -1
-else
-plan_expiry(feed, id, tonumber(ttl_ms), indexed)
-end
-else
-local visible_at_us = now_us + id - first + delay_ms * 1000
-park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
-aside = true
-end
-if key ~= '' and not known then
-remember_key(once, key, id, now_ms + remember_ms)
-keyed = keyed + 1
-end
-end
-feed.last, feed.bytes = id, feed.bytes + bytes
-local function index_expiry(expiry, indexed)
-if #indexed > 0 then
-redis.call('ZADD', expiry, unpack(indexed))
-end
-end
-index_expiry(expiry, indexed)
-if is_kept then
-local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
-local function log_length(feed, keys)
-local length = redis.call('XLEN', keys.log)
-return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
-local surplus = {
-count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
-bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
-}
-local is_too_much = surplus.bytes > 0 or surplus.count > 0
-if not is_too_much and surplus.before == 0 then
-return
-elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
-most = math.min(most, surplus.count)
-end
-local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-local last = is_too_much and guard or math.min(surplus.before, guard)
-local upto = last < math.huge and exact(last) or '+'
-local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local budget = budget_of(most, added_bytes)
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entries_between(feed, keys, from, to, count)
-local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
-end
-return entries
-end
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-local function is_surplus(surplus, entry)
-return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
-end
-local function pick_surplus(feed, surplus, entries, guard, now_ms)
-local going = {}
-for _, entry in ipairs(entries) do
-if entry.position > guard or not is_surplus(surplus, entry) then
-break
-end
-going[#going + 1] = entry
-surplus.count = surplus.count - 1
-surplus.bytes = surplus.bytes - entry.bytes
-if not has_expired(entry, now_ms) then
-feed.trimmed = entry.position
-end
-end
-return going
-end
-local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
-repeat
-local wanted = at_once(budget)
-local entries = entries_between(feed, keys, 1, upto, wanted)
-complete_entries(keys.work, entries)
-local going = pick_surplus(feed, surplus, entries, guard, now_ms)
-for _, entry in ipairs(going) do
-spend(budget, 1, read_of(entry))
-end
-remove_entries(feed, keys, going)
-until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
-end
-remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
-if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
-remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
-end
-end
-apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
-end
-if feed.look or feed.moved ~= 0 then
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-stand_apart(keys.meta, feed)
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function move_oldest(feed, keys, budget)
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(feed, keys, now_ms, count)
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-if keyed > 0 then
-local function forget_old_keys(once, added, now_ms)
-drop_over(once, 2 + 2 * added, function(known)
-return tonumber(string.match(known, ' (%d+)$')) <= now_ms
-end)
-end
-forget_old_keys(once, keyed, now_ms)
-local function keep_keys(once, remember_ms)
-if redis.call('PTTL', once) < remember_ms then
-redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
-end
-end
-keep_keys(once, remember_ms)
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
-end
-end
-local function must_move(feed, now_ms)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
-end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-return false
-end
-feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-return true
-end
-if must_move(feed, now_ms) then
-local function move_all(feed, keys, now_ms)
-local moving = {
-keys.meta,
-keys.log,
-keys.early,
-keys.bodies,
-keys.claimed,
-keys.leases,
-keys.returned,
-keys.work,
-keys.expiry,
-keys.delayed,
-keys.parked,
-keys.subscribers,
-keys.guards,
-}
-local function move_keys(feed, keys, now_ms)
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-for _, key in ipairs(keys) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
-else
-keep_with_feed(feed, key, now_ms)
-end
-end
-end
-move_keys(feed, moving, now_ms)
-end
-move_all(feed, keys, now_ms)
-end
-if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
-local aside_keys = { log, bodies, expiry, delayed, parked }
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-for _, key in ipairs(aside_keys) do
-keep_with_feed(feed, key, now_ms)
-end
-end
-local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
-if caller == '' then
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-return save_feed(meta, feed)
-end
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local record = call_record(call, now_ms, answer)
-local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(meta, call, added, now_ms)
-end
-save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first, created, duplicates }`,
-  },
+  script: linked('feed/append', '96987255aef039746c465177cde48e15de2079c9', { reads: false, bytes: false }, [appendLua, 0, 19, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, appendLua, 34, 11, sharedLine, 69, 9, appendLua, 45, 4, sharedClock, 0, 4, appendLua, 49, 3, sharedCalls, 3, 10, appendLua, 52, 4, sharedIdempotency, 0, 4, appendLua, 56, 14, stateModule, 40, 11, appendLua, 70, 2, entriesModule, 133, 3, appendLua, 72, 1, appendLua, 19, 15, appendLua, 73, 1, stateModule, 51, 3, appendLua, 74, 1, retentionModule, 141, 1, retentionModule, 74, 1, retentionModule, 69, 5, retentionModule, 75, 3, retentionModule, 142, 5, appendLua, 75, 2, sharedNumbers, 0, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, stateModule, 54, 22, appendLua, 77, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 3, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 104, 25, delayedModule, 59, 15, stateModule, 82, 7, delayedModule, 74, 3, appendLua, 78, 3, reapModule, 43, 3, retentionModule, 69, 5, sharedBudget, 0, 10, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 1, stateModule, 82, 7, reapModule, 49, 2, appendLua, 81, 4, sharedNumbers, 7, 7, appendLua, 85, 2, entriesModule, 96, 8, retentionModule, 122, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 87, 28, retentionModule, 136, 5, appendLua, 115, 3, retentionModule, 30, 1, entriesModule, 129, 4, retentionModule, 31, 15, sharedBudget, 0, 3, retentionModule, 46, 1, retentionModule, 69, 5, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 111, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 47, 5, appendLua, 118, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, stateModule, 130, 5, compactModule, 47, 8, appendLua, 121, 2, sharedExpiry, 0, 18, appendLua, 123, 1, sharedIdempotency, 7, 5, appendLua, 124, 1, sharedIdempotency, 12, 5, appendLua, 125, 5, stateModule, 135, 12, appendLua, 130, 1, readingModule, 129, 16, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, readingModule, 145, 2, appendLua, 131, 4, stateModule, 130, 5, appendLua, 135, 4, stateModule, 89, 2, stateModule, 82, 7, stateModule, 91, 2, sharedCalls, 0, 3, stateModule, 93, 2, sharedCalls, 13, 11, stateModule, 95, 2, appendLua, 139, 1, sharedMessages, 42, 10, appendLua, 140, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
-  lines: [
-    [1, 'lua/feed/append.lua', 14],
-    [3, 'lua/feed/append.lua', 17],
-    [8, 'lua/feed/append.lua', 28],
-    [20, 'lua/shared/feed/state.lua', 22],
-    [21, 'lua/shared/feed/entries.lua', 28],
-    [22, 'lua/shared/feed/state.lua', 27],
-    [29, 'lua/shared/feed/state.lua', 35],
-    [37, 'lua/shared/feed/state.lua', 44],
-    [61, 'lua/feed/append.lua', 57],
-    [72, 'lua/shared/line.lua', 106],
-    [81, 'lua/feed/append.lua', 69],
-    [85, 'lua/shared/clock.lua', 3],
-    [89, 'lua/feed/append.lua', 73],
-    [92, 'lua/shared/calls.lua', 15],
-    [102, 'lua/feed/append.lua', 77],
-    [106, 'lua/shared/idempotency.lua', 5],
-    [110, 'lua/feed/append.lua', 81],
-    [122, 'lua/feed/append.lua', 95],
-    [124, 'lua/shared/feed/state.lua', 73],
-    [135, 'lua/feed/append.lua', 97],
-    [137, 'lua/shared/feed/entries.lua', 180],
-    [140, 'lua/feed/append.lua', 99],
-    [141, 'lua/feed/append.lua', 41],
-    [156, 'lua/feed/append.lua', 100],
-    [157, 'lua/shared/feed/state.lua', 86],
-    [160, 'lua/feed/append.lua', 101],
-    [161, 'lua/shared/feed/retention.lua', 176],
-    [162, 'lua/shared/feed/retention.lua', 95],
-    [163, 'lua/shared/feed/retention.lua', 88],
-    [168, 'lua/shared/feed/retention.lua', 96],
-    [171, 'lua/shared/feed/retention.lua', 177],
-    [176, 'lua/feed/append.lua', 102],
-    [178, 'lua/shared/numbers.lua', 4],
-    [185, 'lua/shared/feed/entries.lua', 5],
-    [188, 'lua/shared/feed/state.lua', 114],
-    [194, 'lua/shared/feed/entries.lua', 128],
-    [199, 'lua/shared/feed/entries.lua', 117],
-    [206, 'lua/shared/feed/retention.lua', 144],
-    [214, 'lua/shared/feed/state.lua', 90],
-    [236, 'lua/feed/append.lua', 104],
-    [237, 'lua/shared/feed/delayed.lua', 77],
-    [238, 'lua/shared/budget.lua', 13],
-    [241, 'lua/shared/feed/delayed.lua', 78],
-    [242, 'lua/shared/feed/delayed.lua', 68],
-    [249, 'lua/shared/feed/delayed.lua', 79],
-    [252, 'lua/shared/budget.lua', 18],
-    [255, 'lua/shared/feed/delayed.lua', 7],
-    [269, 'lua/shared/budget.lua', 22],
-    [273, 'lua/shared/feed/entries.lua', 15],
-    [276, 'lua/shared/feed/retention.lua', 135],
-    [279, 'lua/shared/feed/delayed.lua', 48],
-    [286, 'lua/shared/feed/entries.lua', 147],
-    [311, 'lua/shared/feed/delayed.lua', 82],
-    [326, 'lua/shared/feed/state.lua', 122],
-    [333, 'lua/shared/feed/delayed.lua', 98],
-    [336, 'lua/feed/append.lua', 105],
-    [339, 'lua/shared/feed/reap.lua', 53],
-    [340, 'lua/shared/feed/reap.lua', 55],
-    [342, 'lua/shared/feed/retention.lua', 88],
-    [347, 'lua/shared/budget.lua', 13],
-    [350, 'lua/shared/budget.lua', 18],
-    [353, 'lua/shared/budget.lua', 22],
-    [357, 'lua/shared/feed/entries.lua', 15],
-    [360, 'lua/shared/budget.lua', 28],
-    [363, 'lua/shared/feed/entries.lua', 75],
-    [375, 'lua/shared/feed/entries.lua', 32],
-    [401, 'lua/shared/feed/entries.lua', 59],
-    [403, 'lua/shared/feed/entries.lua', 62],
-    [414, 'lua/shared/feed/entries.lua', 88],
-    [421, 'lua/shared/feed/retention.lua', 68],
-    [438, 'lua/shared/feed/retention.lua', 100],
-    [457, 'lua/shared/feed/retention.lua', 120],
-    [471, 'lua/shared/feed/reap.lua', 4],
-    [487, 'lua/shared/feed/reap.lua', 57],
-    [488, 'lua/shared/feed/reap.lua', 22],
-    [489, 'lua/shared/feed/entries.lua', 96],
-    [498, 'lua/shared/feed/reap.lua', 23],
-    [514, 'lua/shared/feed/reap.lua', 58],
-    [515, 'lua/shared/feed/reap.lua', 41],
-    [525, 'lua/shared/feed/reap.lua', 59],
-    [526, 'lua/shared/feed/state.lua', 122],
-    [533, 'lua/shared/feed/reap.lua', 61],
-    [535, 'lua/feed/append.lua', 108],
-    [539, 'lua/shared/numbers.lua', 15],
-    [546, 'lua/feed/append.lua', 112],
-    [548, 'lua/shared/feed/entries.lua', 135],
-    [556, 'lua/shared/feed/retention.lua', 154],
-    [570, 'lua/shared/feed/delayed.lua', 24],
-    [580, 'lua/shared/feed/delayed.lua', 36],
-    [590, 'lua/shared/idempotency.lua', 10],
-    [593, 'lua/feed/append.lua', 114],
-    [610, 'lua/feed/append.lua', 132],
-    [621, 'lua/shared/feed/retention.lua', 169],
-    [626, 'lua/feed/append.lua', 143],
-    [629, 'lua/shared/feed/retention.lua', 41],
-    [630, 'lua/shared/feed/entries.lua', 174],
-    [634, 'lua/shared/feed/retention.lua', 42],
-    [645, 'lua/shared/feed/retention.lua', 54],
-    [649, 'lua/shared/budget.lua', 13],
-    [652, 'lua/shared/feed/retention.lua', 58],
-    [653, 'lua/shared/feed/retention.lua', 88],
-    [658, 'lua/shared/budget.lua', 18],
-    [661, 'lua/shared/budget.lua', 22],
-    [665, 'lua/shared/feed/entries.lua', 15],
-    [668, 'lua/shared/feed/retention.lua', 135],
-    [671, 'lua/shared/budget.lua', 28],
-    [674, 'lua/shared/feed/entries.lua', 75],
-    [686, 'lua/shared/feed/entries.lua', 32],
-    [712, 'lua/shared/feed/entries.lua', 59],
-    [714, 'lua/shared/feed/entries.lua', 62],
-    [725, 'lua/shared/feed/entries.lua', 88],
-    [732, 'lua/shared/feed/retention.lua', 68],
-    [749, 'lua/shared/feed/retention.lua', 100],
-    [768, 'lua/shared/feed/retention.lua', 120],
-    [782, 'lua/shared/feed/dead.lua', 6],
-    [791, 'lua/shared/feed/dead.lua', 21],
-    [807, 'lua/shared/feed/retention.lua', 4],
-    [810, 'lua/shared/feed/retention.lua', 9],
-    [825, 'lua/shared/feed/retention.lua', 26],
-    [829, 'lua/shared/feed/retention.lua', 31],
-    [837, 'lua/shared/feed/retention.lua', 59],
-    [842, 'lua/feed/append.lua', 146],
-    [845, 'lua/shared/feed/compact.lua', 56],
-    [847, 'lua/shared/feed/compact.lua', 8],
-    [849, 'lua/shared/feed/compact.lua', 11],
-    [852, 'lua/shared/feed/compact.lua', 15],
-    [858, 'lua/shared/feed/compact.lua', 22],
-    [861, 'lua/shared/feed/compact.lua', 58],
-    [864, 'lua/shared/feed/compact.lua', 62],
-    [865, 'lua/shared/feed/compact.lua', 49],
-    [869, 'lua/shared/feed/compact.lua', 63],
-    [874, 'lua/shared/budget.lua', 13],
-    [877, 'lua/shared/feed/compact.lua', 27],
-    [878, 'lua/shared/budget.lua', 18],
-    [881, 'lua/shared/budget.lua', 22],
-    [885, 'lua/shared/budget.lua', 28],
-    [888, 'lua/shared/feed/compact.lua', 28],
-    [893, 'lua/shared/feed/compact.lua', 34],
-    [905, 'lua/shared/feed/state.lua', 189],
-    [910, 'lua/shared/feed/compact.lua', 68],
-    [918, 'lua/feed/append.lua', 149],
-    [920, 'lua/shared/expiry.lua', 6],
-    [923, 'lua/shared/expiry.lua', 10],
-    [935, 'lua/shared/expiry.lua', 23],
-    [938, 'lua/feed/append.lua', 151],
-    [939, 'lua/shared/idempotency.lua', 15],
-    [944, 'lua/feed/append.lua', 152],
-    [945, 'lua/shared/idempotency.lua', 22],
-    [950, 'lua/feed/append.lua', 153],
-    [955, 'lua/shared/feed/state.lua', 197],
-    [967, 'lua/feed/append.lua', 158],
-    [968, 'lua/shared/feed/reading.lua', 158],
-    [984, 'lua/shared/feed/state.lua', 211],
-    [985, 'lua/shared/feed/state.lua', 189],
-    [990, 'lua/shared/feed/state.lua', 212],
-    [998, 'lua/shared/feed/reading.lua', 174],
-    [1000, 'lua/feed/append.lua', 159],
-    [1004, 'lua/shared/feed/state.lua', 189],
-    [1009, 'lua/feed/append.lua', 163],
-    [1013, 'lua/shared/feed/state.lua', 131],
-    [1015, 'lua/shared/feed/state.lua', 122],
-    [1022, 'lua/shared/feed/state.lua', 133],
-    [1024, 'lua/shared/calls.lua', 8],
-    [1027, 'lua/shared/feed/state.lua', 135],
-    [1029, 'lua/shared/calls.lua', 28],
-    [1035, 'lua/shared/calls.lua', 35],
-    [1040, 'lua/shared/feed/state.lua', 137],
-    [1042, 'lua/feed/append.lua', 167],
-    [1043, 'lua/shared/messages.lua', 62],
-    [1053, 'lua/feed/append.lua', 168],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
     encoded[0] = args.codec
@@ -2605,999 +2625,8 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: {
-    name: 'feed/bury',
-    sha1: '96f5ec693988335d14ef71755331db1346c7c54c',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[8]
-local parked = KEYS[10]
-local dead_meta = KEYS[12]
-local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local token = ARGV[4]
-local dead_ms = tonumber(ARGV[5])
-local dead_channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local ids, ids_at = ARGV, 8
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-local dead = open_feed(dead_meta, codec)
-if dead.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. dead.layout)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-return { 'buried', tonumber(remembered) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-if not is_live(leases, token, now_ms) then
-return { 'lost' }
-end
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
-end
-ats[#asked] = at - ids_at + 1
-end
-if #asked == 0 then
-return found
-end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
-else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-end
-end
-return found
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = KEYS[7],
-work = work,
-expiry = KEYS[9],
-parked = parked,
-subscribers = KEYS[11],
-}
-local entries = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-local entry = found.place
-and redis.call('ZSCORE', claimed, found.place) == token
-and entry_at(feed, keys, found.place)
-entries[#entries + 1] = entry or nil
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-complete_entries(work, entries)
-if #entries > 0 then
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
-dead.partitions = feed.partitions
-local function refuse_when_full(meta, feed)
-redis.call('HSET', meta, 'codec', feed.codec)
-end
-refuse_when_full(meta, feed)
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function try_whole_removal(keys)
-try_removal(keys)
-redis.call('XDEL', keys.log, '0-1')
-end
-try_whole_removal(keys)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local function begin_feed(meta, feed, now_us)
-if feed.epoch ~= 0 then
-return false
-end
-feed.epoch = now_us
-redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-if feed.partitions > 0 then
-redis.call('HSET', meta, 'partitions', feed.partitions)
-end
-return true
-end
-begin_feed(dead_keys.meta, dead, now_us)
-local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-dead.last = math.max(dead.last, now_us - 1)
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function is_large(bytes)
-return bytes > 16384
-end
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
-end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
-else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-end
-end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-end
-end
-local function store_late(feed, keys, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
-end
-add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
-end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
-else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
-end
-end
-for _, entry in ipairs(entries) do
-if dead_ms > 0 then
-entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-end
-entry.body = body_of(bodies, entry)
-store_late(dead, dead_keys, entry)
-end
-end
-store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
-end
-if has_come(dead.due_at, now_ms) then
-local function reap_expired(feed, keys, now_ms, most)
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-redis.call('ZRANGE', keys.expiry, '0', '0')
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function entries_between(feed, keys, from, to, count)
-local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
-end
-return entries
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function sweep_lane(feed, keys, now_ms, budget)
-local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-while feed.lane_swept < upto and is_left(budget) do
-local most, expired = at_once(budget), {}
-local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-for _, entry in ipairs(entries) do
-spend(budget, 1, read_of(entry))
-local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-expired[#expired + 1] = entry
-end
-end
-feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(feed, keys, expired)
-end
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-sweep_lane(feed, keys, now_ms, budget_of(most))
-local function sweep_index(feed, keys, now_ms, budget)
-repeat
-local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-for _, place in ipairs(places) do
-local entry = entry_at(feed, keys, place)
-if entry then
-spend(budget, 1, read_of(entry))
-expired[#expired + 1] = entry
-else
-spend(budget, 1, 0)
-redis.call('ZREM', keys.expiry, place)
-end
-end
-remove_entries(feed, keys, expired)
-until #places < most or not is_left(budget)
-end
-sweep_index(feed, keys, now_ms, budget_of(most))
-local function next_due(feed, keys)
-local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-if next_entry then
-local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-end
-return due_at
-end
-feed.due_at = next_due(feed, keys)
-save_feed(keys.meta, feed)
-end
-reap_expired(dead, dead_keys, now_ms, 50 + #entries)
-end
-if dead.look or dead.moved ~= 0 then
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function move_oldest(feed, keys, budget)
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-stand_apart(keys.meta, feed)
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(dead, dead_keys, now_ms, #entries)
-end
-local function must_move(feed, now_ms)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
-end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-return false
-end
-feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-return true
-end
-if must_move(dead, now_ms) or dead.kept_until > 0 then
-local moving = {
-dead_keys.meta,
-dead_keys.log,
-dead_keys.early,
-dead_keys.bodies,
-dead_keys.claimed,
-dead_keys.leases,
-dead_keys.returned,
-dead_keys.work,
-dead_keys.expiry,
-dead_keys.parked,
-}
-local function move_keys(feed, keys, now_ms)
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-for _, key in ipairs(keys) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
-else
-keep_with_feed(feed, key, now_ms)
-end
-end
-end
-move_keys(dead, moving, now_ms)
-end
-save_feed(dead_keys.meta, dead)
-end
-local dead_keys = {
-meta = dead_meta,
-log = KEYS[13],
-early = KEYS[14],
-bodies = KEYS[15],
-claimed = KEYS[16],
-leases = KEYS[17],
-returned = KEYS[18],
-work = KEYS[19],
-expiry = KEYS[20],
-parked = KEYS[21],
-}
-bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(dead_channel, sharded, 'appended')
-remove_entries(feed, keys, entries)
-if is_over then
-local function lease_field(token)
-return 'lease:' .. token
-end
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
-end
-if feed.look or feed.moved ~= 0 then
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function move_oldest(feed, keys, budget)
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-stand_apart(keys.meta, feed)
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(feed, keys, now_ms, #entries)
-end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-if may_rest(feed) then
-local function rest_when_empty(feed, keys, now_ms)
-local function is_empty(feed, keys)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
-end
-for _, count in ipairs(held) do
-if count ~= 0 then
-return false
-end
-end
-return true
-end
-if not is_empty(feed, keys) then
-return
-end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
-end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-keep_with_feed(feed, keys.meta, now_ms)
-if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
-end
-end
-rest_when_empty(feed, keys, now_ms)
-end
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, exact(#entries))
-save_feed(meta, feed)
-end
-return { 'buried', #entries }`,
-  },
+  script: linked('feed/bury', '96f5ec693988335d14ef71755331db1346c7c54c', { reads: false, bytes: false }, [buryLua, 0, 15, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, buryLua, 40, 11, sharedCalls, 3, 10, buryLua, 51, 7, sharedClock, 0, 4, buryLua, 58, 2, claimsModule, 3, 4, buryLua, 60, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 15, 13, buryLua, 63, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 70, 4, stateModule, 51, 3, buryLua, 74, 1, retentionModule, 69, 9, buryLua, 75, 1, sharedNumbers, 0, 7, stateModule, 76, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 54, 22, stateModule, 82, 7, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 135, 12, deadModule, 59, 13, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, deadModule, 72, 4, buryLua, 28, 12, buryLua, 76, 1, sharedMessages, 42, 10, buryLua, 77, 3, claimsModule, 0, 3, buryLua, 80, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 84, 2, stateModule, 97, 3, buryLua, 86, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, buryLua, 87, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, buryLua, 89, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
-  lines: [
-    [1, 'lua/feed/bury.lua', 10],
-    [2, 'lua/feed/bury.lua', 13],
-    [5, 'lua/feed/bury.lua', 17],
-    [6, 'lua/feed/bury.lua', 19],
-    [7, 'lua/feed/bury.lua', 21],
-    [8, 'lua/feed/bury.lua', 31],
-    [16, 'lua/shared/feed/state.lua', 22],
-    [17, 'lua/shared/feed/entries.lua', 28],
-    [18, 'lua/shared/feed/state.lua', 27],
-    [25, 'lua/shared/feed/state.lua', 35],
-    [33, 'lua/shared/feed/state.lua', 44],
-    [57, 'lua/feed/bury.lua', 66],
-    [68, 'lua/shared/calls.lua', 15],
-    [78, 'lua/feed/bury.lua', 77],
-    [85, 'lua/shared/clock.lua', 3],
-    [89, 'lua/feed/bury.lua', 84],
-    [91, 'lua/shared/feed/claims.lua', 9],
-    [95, 'lua/feed/bury.lua', 86],
-    [98, 'lua/shared/feed/reading.lua', 54],
-    [120, 'lua/shared/feed/entries.lua', 32],
-    [146, 'lua/shared/feed/entries.lua', 59],
-    [148, 'lua/shared/feed/entries.lua', 62],
-    [159, 'lua/shared/feed/entries.lua', 96],
-    [168, 'lua/feed/bury.lua', 40],
-    [181, 'lua/feed/bury.lua', 90],
-    [188, 'lua/shared/feed/dead.lua', 21],
-    [196, 'lua/shared/feed/dead.lua', 6],
-    [205, 'lua/shared/feed/dead.lua', 29],
-    [213, 'lua/feed/bury.lua', 97],
-    [216, 'lua/feed/bury.lua', 101],
-    [217, 'lua/shared/feed/state.lua', 86],
-    [220, 'lua/feed/bury.lua', 102],
-    [221, 'lua/shared/feed/retention.lua', 88],
-    [226, 'lua/shared/feed/retention.lua', 95],
-    [230, 'lua/feed/bury.lua', 103],
-    [231, 'lua/shared/numbers.lua', 4],
-    [238, 'lua/shared/feed/state.lua', 114],
-    [244, 'lua/shared/feed/retention.lua', 68],
-    [261, 'lua/shared/feed/retention.lua', 100],
-    [280, 'lua/shared/feed/retention.lua', 120],
-    [294, 'lua/shared/feed/state.lua', 90],
-    [316, 'lua/shared/feed/state.lua', 122],
-    [323, 'lua/shared/feed/dead.lua', 64],
-    [325, 'lua/shared/feed/state.lua', 73],
-    [336, 'lua/shared/feed/dead.lua', 66],
-    [337, 'lua/shared/feed/dead.lua', 52],
-    [339, 'lua/shared/feed/entries.lua', 10],
-    [342, 'lua/shared/feed/entries.lua', 5],
-    [345, 'lua/shared/feed/entries.lua', 128],
-    [350, 'lua/shared/feed/entries.lua', 117],
-    [357, 'lua/shared/feed/retention.lua', 144],
-    [365, 'lua/shared/feed/entries.lua', 147],
-    [390, 'lua/shared/feed/dead.lua', 54],
-    [398, 'lua/shared/feed/dead.lua', 67],
-    [399, 'lua/shared/feed/entries.lua', 180],
-    [402, 'lua/shared/feed/dead.lua', 68],
-    [403, 'lua/shared/feed/reap.lua', 53],
-    [404, 'lua/shared/feed/reap.lua', 55],
-    [406, 'lua/shared/budget.lua', 18],
-    [409, 'lua/shared/budget.lua', 28],
-    [412, 'lua/shared/feed/entries.lua', 75],
-    [424, 'lua/shared/feed/entries.lua', 88],
-    [431, 'lua/shared/budget.lua', 22],
-    [435, 'lua/shared/feed/entries.lua', 15],
-    [438, 'lua/shared/feed/reap.lua', 4],
-    [454, 'lua/shared/budget.lua', 13],
-    [457, 'lua/shared/feed/reap.lua', 57],
-    [458, 'lua/shared/feed/reap.lua', 22],
-    [475, 'lua/shared/feed/reap.lua', 58],
-    [476, 'lua/shared/feed/reap.lua', 41],
-    [486, 'lua/shared/feed/reap.lua', 59],
-    [487, 'lua/shared/feed/reap.lua', 61],
-    [489, 'lua/shared/feed/dead.lua', 69],
-    [492, 'lua/shared/budget.lua', 18],
-    [495, 'lua/shared/budget.lua', 28],
-    [498, 'lua/shared/budget.lua', 22],
-    [502, 'lua/shared/budget.lua', 13],
-    [505, 'lua/shared/feed/compact.lua', 27],
-    [511, 'lua/shared/feed/compact.lua', 34],
-    [523, 'lua/shared/feed/state.lua', 189],
-    [528, 'lua/shared/feed/compact.lua', 56],
-    [530, 'lua/shared/feed/compact.lua', 8],
-    [532, 'lua/shared/feed/compact.lua', 11],
-    [535, 'lua/shared/feed/compact.lua', 15],
-    [541, 'lua/shared/feed/compact.lua', 22],
-    [544, 'lua/shared/feed/compact.lua', 8],
-    [546, 'lua/shared/feed/compact.lua', 11],
-    [549, 'lua/shared/feed/compact.lua', 15],
-    [555, 'lua/shared/feed/compact.lua', 22],
-    [558, 'lua/shared/feed/compact.lua', 58],
-    [561, 'lua/shared/feed/compact.lua', 62],
-    [562, 'lua/shared/feed/compact.lua', 49],
-    [566, 'lua/shared/feed/compact.lua', 49],
-    [570, 'lua/shared/feed/compact.lua', 63],
-    [583, 'lua/shared/feed/dead.lua', 72],
-    [585, 'lua/shared/feed/state.lua', 197],
-    [597, 'lua/shared/feed/dead.lua', 74],
-    [610, 'lua/shared/feed/state.lua', 211],
-    [611, 'lua/shared/feed/state.lua', 189],
-    [616, 'lua/shared/feed/state.lua', 212],
-    [624, 'lua/shared/feed/dead.lua', 87],
-    [628, 'lua/feed/bury.lua', 53],
-    [640, 'lua/feed/bury.lua', 104],
-    [641, 'lua/shared/messages.lua', 62],
-    [651, 'lua/feed/bury.lua', 105],
-    [654, 'lua/shared/feed/claims.lua', 5],
-    [657, 'lua/feed/bury.lua', 108],
-    [661, 'lua/shared/budget.lua', 18],
-    [664, 'lua/shared/budget.lua', 28],
-    [667, 'lua/shared/budget.lua', 22],
-    [671, 'lua/shared/budget.lua', 13],
-    [674, 'lua/shared/feed/compact.lua', 27],
-    [680, 'lua/shared/feed/compact.lua', 34],
-    [692, 'lua/shared/feed/state.lua', 189],
-    [697, 'lua/shared/feed/compact.lua', 56],
-    [699, 'lua/shared/feed/compact.lua', 8],
-    [701, 'lua/shared/feed/compact.lua', 11],
-    [704, 'lua/shared/feed/compact.lua', 15],
-    [710, 'lua/shared/feed/compact.lua', 22],
-    [713, 'lua/shared/feed/compact.lua', 8],
-    [715, 'lua/shared/feed/compact.lua', 11],
-    [718, 'lua/shared/feed/compact.lua', 15],
-    [724, 'lua/shared/feed/compact.lua', 22],
-    [727, 'lua/shared/feed/compact.lua', 58],
-    [730, 'lua/shared/feed/compact.lua', 62],
-    [731, 'lua/shared/feed/compact.lua', 49],
-    [735, 'lua/shared/feed/compact.lua', 49],
-    [739, 'lua/shared/feed/compact.lua', 63],
-    [752, 'lua/feed/bury.lua', 112],
-    [754, 'lua/shared/feed/state.lua', 141],
-    [757, 'lua/feed/bury.lua', 114],
-    [758, 'lua/shared/feed/state.lua', 164],
-    [759, 'lua/shared/feed/state.lua', 150],
-    [771, 'lua/shared/feed/state.lua', 165],
-    [779, 'lua/shared/feed/state.lua', 174],
-    [782, 'lua/shared/feed/state.lua', 189],
-    [787, 'lua/shared/feed/state.lua', 177],
-    [793, 'lua/feed/bury.lua', 115],
-    [795, 'lua/shared/calls.lua', 41],
-    [797, 'lua/shared/calls.lua', 8],
-    [800, 'lua/shared/calls.lua', 43],
-    [801, 'lua/shared/calls.lua', 28],
-    [807, 'lua/shared/expiry.lua', 6],
-    [810, 'lua/shared/expiry.lua', 10],
-    [822, 'lua/shared/expiry.lua', 23],
-    [825, 'lua/shared/calls.lua', 35],
-    [830, 'lua/shared/calls.lua', 44],
-    [833, 'lua/feed/bury.lua', 117],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
     encoded[0] = args.codec
@@ -3673,1404 +2702,8 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: {
-    name: 'feed/claim',
-    sha1: 'b65716fa8ce76b9880b91bbe7db1c56c6f235333',
-    reads: false,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local parked = KEYS[11]
-local dead_meta = KEYS[14]
-local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
-local limit = tonumber(ARGV[5])
-local lease_ms = tonumber(ARGV[6])
-local grace_ms = tonumber(ARGV[7])
-local max_claims = tonumber(ARGV[8])
-local dead_ms = tonumber(ARGV[9])
-local dead_channel = ARGV[10]
-local sharded = ARGV[11] == '1'
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
-if dead.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. dead.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-local known_token = remembered
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function places_held(claimed, token)
-return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-local keys = {
-meta = meta,
-log = log,
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = returned,
-work = work,
-expiry = expiry,
-delayed = KEYS[10],
-parked = parked,
-subscribers = KEYS[12],
-guards = KEYS[13],
-}
-if known_token and is_live(leases, known_token, now_ms) then
-local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-answer[n + 1] = position
-answer[n + 2] = id
-answer[n + 3] = expires_at_ms
-answer[n + 4] = claims
-answer[n + 5] = body
-end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function tell_message(answer, entry, bodies)
-tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-local function tell_messages(entries, bodies)
-local answer = {}
-for _, entry in ipairs(entries) do
-tell_message(answer, entry, bodies)
-end
-return answer
-end
-local function claimed_entries(feed, keys, token)
-local entries = {}
-for _, place in ipairs(places_held(keys.claimed, token)) do
-entries[#entries + 1] = entry_at(feed, keys, place)
-end
-complete_entries(keys.work, entries)
-return entries
-end
-local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
-return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
-end
-if feed.epoch == 0 then
-return { 'empty', 0, 0 }
-end
-local function lease_field(token)
-return 'lease:' .. token
-end
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-local freed = 0
-local function give_back(claimed, returned, work, places)
-redis.call('HDEL', work, '')
-redis.call('ZADD', returned, 'XX', '0', '')
-redis.call('ZREM', claimed, unpack(places))
-local scored = {}
-for _, place in ipairs(places) do
-scored[#scored + 1] = place
-scored[#scored + 1] = place
-end
-redis.call('ZADD', returned, unpack(scored))
-end
-local function forget_lease(leases, work, token)
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
-end
-for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-local places = places_held(claimed, token)
-if freed > 0 and freed + #places > budget then
-break
-end
-if #places > 0 then
-give_back(claimed, returned, work, places)
-end
-forget_lease(leases, work, token)
-freed = freed + #places
-end
-return freed
-end
-local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-local shown = 0
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-local function show_due(feed, keys, now_us, most)
-local shown, budget = 0, budget_of(most)
-local function try_showing(feed, keys)
-redis.call('HDEL', keys.parked, '')
-redis.call('HSET', keys.meta, 'codec', feed.codec)
-redis.call('ZREM', keys.delayed, '')
-redis.call('ZADD', keys.expiry, 'XX', '0', '')
-redis.call('ZRANGE', keys.delayed, '0', '0')
-end
-try_showing(feed, keys)
-feed.last = math.max(feed.last, now_us - 1)
-local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
-local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-}
-end
-local function unpark(delayed, parked, bodies, ids, has_large)
-redis.call('ZREM', delayed, unpack(ids))
-redis.call('HDEL', parked, unpack(ids))
-if has_large then
-redis.call('HDEL', bodies, unpack(ids))
-end
-end
-local function is_large(bytes)
-return bytes > 16384
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
-end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
-else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-end
-end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-end
-end
-local function store_late(feed, keys, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
-end
-add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
-end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
-else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
-end
-end
-for _, id in ipairs(ids) do
-if not is_left(budget) then
-break
-end
-local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-spend(budget, 1, read_of(entry))
-if has_expired(entry, math.floor(now_us / 1000)) then
-unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
-else
-store_late(feed, keys, entry)
-shown = shown + 1
-redis.call('ZREM', keys.delayed, id)
-end
-end
-feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-save_feed(keys.meta, feed)
-return shown
-end
-shown = show_due(feed, keys, now_us, 100 + limit)
-keep_with_feed(feed, bodies, now_ms)
-end
-local function new_findings(limit)
-return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
-end
-local found = new_findings(limit)
-local function is_looking(found, limit)
-return #found.free < limit and is_left(found.budget)
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function sort_out(found, entry, max_claims, now_ms)
-local kind, bytes = 'free', entry.bytes
-if has_expired(entry, now_ms) then
-kind, bytes = 'expired', read_of(entry)
-elseif max_claims > 0 and entry.claims >= max_claims then
-kind = 'dead'
-end
-spend(found.budget, 1, bytes)
-local among = found[kind]
-among[#among + 1] = entry
-end
-local function find_returned(found, feed, keys, limit, max_claims, now_ms)
-local from = 0
-while is_looking(found, limit) do
-local chunk = math.min(limit - #found.free, at_once(found.budget))
-local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
-for _, place in ipairs(places) do
-entries[#entries + 1] = entry_at(feed, keys, place)
-end
-complete_entries(keys.work, entries)
-for _, entry in ipairs(entries) do
-if not is_looking(found, limit) then
-return
-end
-sort_out(found, entry, max_claims, now_ms)
-end
-from = from + #places
-if #places < chunk then
-return
-end
-end
-end
-find_returned(found, feed, keys, limit, max_claims, now_ms)
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function entries_between(feed, keys, from, to, count)
-local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
-end
-return entries
-end
-local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
-while is_looking(found, limit) do
-local chunk = math.min(limit - #found.free, at_once(found.budget))
-local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
-for _, entry in ipairs(entries) do
-if not is_looking(found, limit) then
-return
-end
-sort_out(found, entry, max_claims, now_ms)
-feed.front = entry.position
-end
-if #entries < chunk then
-return
-end
-end
-end
-find_fresh(found, feed, keys, limit, max_claims, now_ms)
-if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
-local function refuse_when_full(meta, feed)
-redis.call('HSET', meta, 'codec', feed.codec)
-end
-refuse_when_full(meta, feed)
-redis.call('ZADD', claimed, 'XX', '0', '')
-end
-local function must_move(feed, now_ms)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
-end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-return false
-end
-feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-return true
-end
-if #found.dead > 0 then
-local dead_keys = {
-meta = dead_meta,
-log = KEYS[15],
-early = KEYS[16],
-bodies = KEYS[17],
-claimed = KEYS[18],
-leases = KEYS[19],
-returned = KEYS[20],
-work = KEYS[21],
-expiry = KEYS[22],
-parked = KEYS[23],
-}
-dead.partitions = feed.partitions
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function try_whole_removal(keys)
-try_removal(keys)
-redis.call('XDEL', keys.log, '0-1')
-end
-try_whole_removal(keys)
-local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local function begin_feed(meta, feed, now_us)
-if feed.epoch ~= 0 then
-return false
-end
-feed.epoch = now_us
-redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-if feed.partitions > 0 then
-redis.call('HSET', meta, 'partitions', feed.partitions)
-end
-return true
-end
-begin_feed(dead_keys.meta, dead, now_us)
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-dead.last = math.max(dead.last, now_us - 1)
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function is_large(bytes)
-return bytes > 16384
-end
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
-end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
-else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-end
-end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-end
-end
-local function store_late(feed, keys, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
-end
-add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
-end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
-else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
-end
-end
-for _, entry in ipairs(entries) do
-if dead_ms > 0 then
-entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-end
-entry.body = body_of(bodies, entry)
-store_late(dead, dead_keys, entry)
-end
-end
-store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
-end
-if has_come(dead.due_at, now_ms) then
-local function reap_expired(feed, keys, now_ms, most)
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-redis.call('ZRANGE', keys.expiry, '0', '0')
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-local function sweep_lane(feed, keys, now_ms, budget)
-local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-while feed.lane_swept < upto and is_left(budget) do
-local most, expired = at_once(budget), {}
-local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-for _, entry in ipairs(entries) do
-spend(budget, 1, read_of(entry))
-local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-expired[#expired + 1] = entry
-end
-end
-feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(feed, keys, expired)
-end
-end
-sweep_lane(feed, keys, now_ms, budget_of(most))
-local function sweep_index(feed, keys, now_ms, budget)
-repeat
-local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-for _, place in ipairs(places) do
-local entry = entry_at(feed, keys, place)
-if entry then
-spend(budget, 1, read_of(entry))
-expired[#expired + 1] = entry
-else
-spend(budget, 1, 0)
-redis.call('ZREM', keys.expiry, place)
-end
-end
-remove_entries(feed, keys, expired)
-until #places < most or not is_left(budget)
-end
-sweep_index(feed, keys, now_ms, budget_of(most))
-local function next_due(feed, keys)
-local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-if next_entry then
-local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-end
-return due_at
-end
-feed.due_at = next_due(feed, keys)
-save_feed(keys.meta, feed)
-end
-reap_expired(dead, dead_keys, now_ms, 50 + #entries)
-end
-if dead.look or dead.moved ~= 0 then
-local function move_oldest(feed, keys, budget)
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-stand_apart(keys.meta, feed)
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(dead, dead_keys, now_ms, #entries)
-end
-if must_move(dead, now_ms) or dead.kept_until > 0 then
-local moving = {
-dead_keys.meta,
-dead_keys.log,
-dead_keys.early,
-dead_keys.bodies,
-dead_keys.claimed,
-dead_keys.leases,
-dead_keys.returned,
-dead_keys.work,
-dead_keys.expiry,
-dead_keys.parked,
-}
-local function move_keys(feed, keys, now_ms)
-for _, key in ipairs(keys) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
-else
-keep_with_feed(feed, key, now_ms)
-end
-end
-end
-move_keys(dead, moving, now_ms)
-end
-save_feed(dead_keys.meta, dead)
-end
-bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(dead_channel, sharded, 'appended')
-end
-if #found.dead + #found.expired > 0 then
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-remove_entries(feed, keys, found.dead)
-remove_entries(feed, keys, found.expired)
-if feed.look or feed.moved ~= 0 then
-local function move_oldest(feed, keys, budget)
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-stand_apart(keys.meta, feed)
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(feed, keys, now_ms, #found.dead + #found.expired)
-end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-if may_rest(feed) then
-local function rest_when_empty(feed, keys, now_ms)
-local function is_empty(feed, keys)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
-end
-for _, count in ipairs(held) do
-if count ~= 0 then
-return false
-end
-end
-return true
-end
-if not is_empty(feed, keys) then
-return
-end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
-end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-keep_with_feed(feed, keys.meta, now_ms)
-if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
-end
-end
-rest_when_empty(feed, keys, now_ms)
-end
-end
-local expires_at_ms = now_ms + lease_ms
-if #found.free > 0 then
-feed.token = math.max(feed.token + 1, now_us)
-local function prolong_entries(feed, expiry, entries, until_ms)
-local prolonged, scored = {}, {}
-for _, entry in ipairs(entries) do
-if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-entry.expires_at_ms = until_ms
-prolonged[#prolonged + 1] = entry
-scored[#scored + 1] = until_ms
-scored[#scored + 1] = entry.place
-end
-end
-if #prolonged > 0 then
-redis.call('ZADD', expiry, unpack(scored))
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, until_ms)
-end
-end
-return prolonged
-end
-prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
-local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
-local scored, known, places = {}, { lease_field(token), lease_ms }, {}
-local function format_work(entry)
-return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-for at, entry in ipairs(entries) do
-entry.claims = entry.claims + 1
-places[at] = entry.place
-scored[#scored + 1] = token
-scored[#scored + 1] = entry.place
-known[#known + 1] = entry.place
-known[#known + 1] = format_work(entry)
-end
-redis.call('ZADD', claimed, unpack(scored))
-redis.call('ZREM', returned, '')
-redis.call('HSET', work, unpack(known))
-redis.call('ZADD', leases, ends_at_ms, token)
-redis.call('ZREM', returned, unpack(places))
-end
-open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
-end
-if #found.free > 0 then
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, exact(feed.token))
-end
-if #found.free + freed + shown > 0 then
-local used = { log, claimed, leases, returned, work, expiry, parked }
-for _, key in ipairs(used) do
-keep_with_feed(feed, key, now_ms)
-end
-end
-if must_move(feed, now_ms) then
-local function move_all(feed, keys, now_ms)
-local moving = {
-keys.meta,
-keys.log,
-keys.early,
-keys.bodies,
-keys.claimed,
-keys.leases,
-keys.returned,
-keys.work,
-keys.expiry,
-keys.delayed,
-keys.parked,
-keys.subscribers,
-keys.guards,
-}
-local function move_keys(feed, keys, now_ms)
-for _, key in ipairs(keys) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
-else
-keep_with_feed(feed, key, now_ms)
-end
-end
-end
-move_keys(feed, moving, now_ms)
-end
-move_all(feed, keys, now_ms)
-end
-save_feed(meta, feed)
-if #found.free > 0 then
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-answer[n + 1] = position
-answer[n + 2] = id
-answer[n + 3] = expires_at_ms
-answer[n + 4] = claims
-answer[n + 5] = body
-end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function tell_message(answer, entry, bodies)
-tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-local function tell_messages(entries, bodies)
-local answer = {}
-for _, entry in ipairs(entries) do
-tell_message(answer, entry, bodies)
-end
-return answer
-end
-local messages = tell_messages(found.free, bodies)
-return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
-end
-if #found.dead + #found.expired > 0 then
-return { 'empty', #found.dead, 1 }
-end
-local function recheck_after(feed, leases, now_ms)
-local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
-local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
-local next_ms = lapse_at_ms
-if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
-next_ms = visible_at_ms
-end
-return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
-end
-return { 'empty', 0, recheck_after(feed, leases, now_ms) }`,
-  },
+  script: linked('feed/claim', 'b65716fa8ce76b9880b91bbe7db1c56c6f235333', { reads: false, bytes: true }, [claimLua, 0, 21, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimLua, 36, 14, sharedClock, 0, 4, claimLua, 50, 2, sharedCalls, 3, 10, claimLua, 52, 5, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 21, 15, claimLua, 57, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 59, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 65, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 54, 22, stateModule, 82, 7, stateModule, 130, 5, claimLua, 67, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 68, 3, claimsModule, 44, 3, claimLua, 71, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 72, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 73, 2, stateModule, 51, 3, claimLua, 75, 3, stateModule, 135, 12, claimLua, 78, 14, retentionModule, 69, 9, claimLua, 92, 1, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, stateModule, 76, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 147, 9, deadModule, 72, 4, claimLua, 93, 1, sharedMessages, 42, 10, claimLua, 94, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 97, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, claimLua, 100, 2, stateModule, 97, 3, claimLua, 102, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, claimLua, 103, 6, claimsModule, 114, 18, claimLua, 109, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 110, 3, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, claimLua, 113, 9, readingModule, 129, 16, stateModule, 147, 9, readingModule, 145, 2, claimLua, 122, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 126, 6, delayedModule, 105, 9, claimLua, 132, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
-  lines: [
-    [1, 'lua/feed/claim.lua', 13],
-    [3, 'lua/feed/claim.lua', 16],
-    [9, 'lua/feed/claim.lua', 23],
-    [10, 'lua/feed/claim.lua', 26],
-    [11, 'lua/feed/claim.lua', 36],
-    [22, 'lua/shared/feed/state.lua', 22],
-    [23, 'lua/shared/feed/entries.lua', 28],
-    [24, 'lua/shared/feed/state.lua', 27],
-    [31, 'lua/shared/feed/state.lua', 35],
-    [39, 'lua/shared/feed/state.lua', 44],
-    [63, 'lua/feed/claim.lua', 64],
-    [77, 'lua/shared/clock.lua', 3],
-    [81, 'lua/feed/claim.lua', 78],
-    [83, 'lua/shared/calls.lua', 15],
-    [93, 'lua/feed/claim.lua', 80],
-    [98, 'lua/shared/feed/claims.lua', 9],
-    [102, 'lua/shared/numbers.lua', 4],
-    [109, 'lua/shared/feed/claims.lua', 14],
-    [112, 'lua/shared/feed/entries.lua', 32],
-    [138, 'lua/shared/feed/entries.lua', 59],
-    [140, 'lua/shared/feed/entries.lua', 62],
-    [151, 'lua/shared/feed/entries.lua', 96],
-    [160, 'lua/shared/feed/dead.lua', 6],
-    [169, 'lua/shared/feed/dead.lua', 21],
-    [185, 'lua/feed/claim.lua', 48],
-    [200, 'lua/feed/claim.lua', 85],
-    [202, 'lua/shared/feed/entries.lua', 108],
-    [209, 'lua/shared/feed/entries.lua', 10],
-    [212, 'lua/shared/feed/reading.lua', 145],
-    [215, 'lua/shared/feed/reading.lua', 149],
-    [222, 'lua/shared/feed/claims.lua', 51],
-    [230, 'lua/feed/claim.lua', 87],
-    [236, 'lua/shared/feed/claims.lua', 5],
-    [239, 'lua/shared/feed/claims.lua', 188],
-    [241, 'lua/shared/feed/claims.lua', 169],
-    [252, 'lua/shared/feed/claims.lua', 182],
-    [256, 'lua/shared/feed/claims.lua', 190],
-    [269, 'lua/feed/claim.lua', 94],
-    [271, 'lua/shared/budget.lua', 13],
-    [274, 'lua/shared/budget.lua', 18],
-    [277, 'lua/shared/budget.lua', 22],
-    [281, 'lua/shared/feed/entries.lua', 15],
-    [284, 'lua/shared/feed/retention.lua', 135],
-    [287, 'lua/shared/feed/state.lua', 90],
-    [309, 'lua/shared/feed/state.lua', 122],
-    [316, 'lua/shared/feed/state.lua', 189],
-    [321, 'lua/feed/claim.lua', 96],
-    [322, 'lua/shared/feed/delayed.lua', 77],
-    [324, 'lua/shared/feed/delayed.lua', 68],
-    [331, 'lua/shared/feed/delayed.lua', 79],
-    [334, 'lua/shared/feed/delayed.lua', 7],
-    [348, 'lua/shared/feed/delayed.lua', 48],
-    [355, 'lua/shared/feed/entries.lua', 5],
-    [358, 'lua/shared/feed/state.lua', 114],
-    [364, 'lua/shared/feed/entries.lua', 128],
-    [369, 'lua/shared/feed/entries.lua', 117],
-    [376, 'lua/shared/feed/retention.lua', 144],
-    [384, 'lua/shared/feed/entries.lua', 147],
-    [409, 'lua/shared/feed/delayed.lua', 82],
-    [424, 'lua/shared/feed/delayed.lua', 98],
-    [427, 'lua/feed/claim.lua', 97],
-    [430, 'lua/shared/feed/claims.lua', 63],
-    [433, 'lua/feed/claim.lua', 100],
-    [434, 'lua/shared/feed/claims.lua', 81],
-    [437, 'lua/shared/budget.lua', 28],
-    [440, 'lua/shared/feed/claims.lua', 69],
-    [451, 'lua/shared/feed/claims.lua', 85],
-    [472, 'lua/feed/claim.lua', 101],
-    [473, 'lua/shared/feed/entries.lua', 75],
-    [485, 'lua/shared/feed/entries.lua', 88],
-    [492, 'lua/shared/feed/claims.lua', 108],
-    [508, 'lua/feed/claim.lua', 102],
-    [509, 'lua/feed/claim.lua', 105],
-    [510, 'lua/shared/feed/state.lua', 86],
-    [513, 'lua/feed/claim.lua', 106],
-    [516, 'lua/shared/feed/state.lua', 197],
-    [528, 'lua/feed/claim.lua', 109],
-    [541, 'lua/feed/claim.lua', 123],
-    [542, 'lua/shared/feed/retention.lua', 88],
-    [547, 'lua/shared/feed/retention.lua', 95],
-    [551, 'lua/feed/claim.lua', 124],
-    [552, 'lua/shared/feed/dead.lua', 64],
-    [554, 'lua/shared/feed/state.lua', 73],
-    [565, 'lua/shared/feed/dead.lua', 66],
-    [566, 'lua/shared/feed/state.lua', 114],
-    [572, 'lua/shared/feed/dead.lua', 52],
-    [574, 'lua/shared/feed/entries.lua', 10],
-    [577, 'lua/shared/feed/entries.lua', 5],
-    [580, 'lua/shared/feed/entries.lua', 128],
-    [585, 'lua/shared/feed/entries.lua', 117],
-    [592, 'lua/shared/feed/retention.lua', 144],
-    [600, 'lua/shared/feed/entries.lua', 147],
-    [625, 'lua/shared/feed/dead.lua', 54],
-    [633, 'lua/shared/feed/dead.lua', 67],
-    [634, 'lua/shared/feed/entries.lua', 180],
-    [637, 'lua/shared/feed/dead.lua', 68],
-    [638, 'lua/shared/feed/reap.lua', 53],
-    [639, 'lua/shared/feed/reap.lua', 55],
-    [641, 'lua/shared/feed/retention.lua', 68],
-    [658, 'lua/shared/feed/retention.lua', 100],
-    [677, 'lua/shared/feed/retention.lua', 120],
-    [691, 'lua/shared/feed/reap.lua', 4],
-    [707, 'lua/shared/feed/reap.lua', 57],
-    [708, 'lua/shared/feed/reap.lua', 22],
-    [725, 'lua/shared/feed/reap.lua', 58],
-    [726, 'lua/shared/feed/reap.lua', 41],
-    [736, 'lua/shared/feed/reap.lua', 59],
-    [737, 'lua/shared/feed/reap.lua', 61],
-    [739, 'lua/shared/feed/dead.lua', 69],
-    [742, 'lua/shared/feed/compact.lua', 27],
-    [748, 'lua/shared/feed/compact.lua', 34],
-    [760, 'lua/shared/feed/compact.lua', 56],
-    [762, 'lua/shared/feed/compact.lua', 8],
-    [764, 'lua/shared/feed/compact.lua', 11],
-    [767, 'lua/shared/feed/compact.lua', 15],
-    [773, 'lua/shared/feed/compact.lua', 22],
-    [776, 'lua/shared/feed/compact.lua', 8],
-    [778, 'lua/shared/feed/compact.lua', 11],
-    [781, 'lua/shared/feed/compact.lua', 15],
-    [787, 'lua/shared/feed/compact.lua', 22],
-    [790, 'lua/shared/feed/compact.lua', 58],
-    [793, 'lua/shared/feed/compact.lua', 62],
-    [794, 'lua/shared/feed/compact.lua', 49],
-    [798, 'lua/shared/feed/compact.lua', 49],
-    [802, 'lua/shared/feed/compact.lua', 63],
-    [805, 'lua/shared/feed/state.lua', 114],
-    [811, 'lua/shared/feed/compact.lua', 66],
-    [821, 'lua/shared/feed/dead.lua', 72],
-    [836, 'lua/shared/feed/state.lua', 211],
-    [845, 'lua/shared/feed/dead.lua', 87],
-    [849, 'lua/feed/claim.lua', 125],
-    [850, 'lua/shared/messages.lua', 62],
-    [860, 'lua/feed/claim.lua', 126],
-    [863, 'lua/shared/feed/retention.lua', 88],
-    [868, 'lua/shared/feed/retention.lua', 68],
-    [885, 'lua/shared/feed/retention.lua', 100],
-    [904, 'lua/shared/feed/retention.lua', 120],
-    [918, 'lua/feed/claim.lua', 129],
-    [921, 'lua/shared/feed/compact.lua', 27],
-    [927, 'lua/shared/feed/compact.lua', 34],
-    [939, 'lua/shared/feed/compact.lua', 56],
-    [941, 'lua/shared/feed/compact.lua', 8],
-    [943, 'lua/shared/feed/compact.lua', 11],
-    [946, 'lua/shared/feed/compact.lua', 15],
-    [952, 'lua/shared/feed/compact.lua', 22],
-    [955, 'lua/shared/feed/compact.lua', 8],
-    [957, 'lua/shared/feed/compact.lua', 11],
-    [960, 'lua/shared/feed/compact.lua', 15],
-    [966, 'lua/shared/feed/compact.lua', 22],
-    [969, 'lua/shared/feed/compact.lua', 58],
-    [972, 'lua/shared/feed/compact.lua', 62],
-    [973, 'lua/shared/feed/compact.lua', 49],
-    [977, 'lua/shared/feed/compact.lua', 49],
-    [981, 'lua/shared/feed/compact.lua', 63],
-    [984, 'lua/shared/feed/state.lua', 114],
-    [990, 'lua/shared/feed/compact.lua', 66],
-    [1000, 'lua/feed/claim.lua', 132],
-    [1002, 'lua/shared/feed/state.lua', 141],
-    [1005, 'lua/feed/claim.lua', 134],
-    [1006, 'lua/shared/feed/state.lua', 164],
-    [1007, 'lua/shared/feed/state.lua', 150],
-    [1019, 'lua/shared/feed/state.lua', 165],
-    [1027, 'lua/shared/feed/state.lua', 174],
-    [1036, 'lua/feed/claim.lua', 135],
-    [1039, 'lua/feed/claim.lua', 139],
-    [1042, 'lua/shared/feed/claims.lua', 146],
-    [1060, 'lua/feed/claim.lua', 142],
-    [1061, 'lua/shared/feed/claims.lua', 126],
-    [1063, 'lua/shared/feed/dead.lua', 16],
-    [1066, 'lua/shared/feed/claims.lua', 128],
-    [1075, 'lua/shared/feed/claims.lua', 138],
-    [1080, 'lua/feed/claim.lua', 143],
-    [1083, 'lua/shared/calls.lua', 41],
-    [1085, 'lua/shared/calls.lua', 8],
-    [1088, 'lua/shared/calls.lua', 43],
-    [1089, 'lua/shared/calls.lua', 28],
-    [1095, 'lua/shared/expiry.lua', 6],
-    [1098, 'lua/shared/expiry.lua', 10],
-    [1110, 'lua/shared/expiry.lua', 23],
-    [1113, 'lua/shared/calls.lua', 35],
-    [1118, 'lua/shared/calls.lua', 44],
-    [1121, 'lua/feed/claim.lua', 146],
-    [1130, 'lua/shared/feed/reading.lua', 158],
-    [1146, 'lua/shared/feed/state.lua', 211],
-    [1155, 'lua/shared/feed/reading.lua', 174],
-    [1157, 'lua/feed/claim.lua', 155],
-    [1161, 'lua/shared/feed/entries.lua', 108],
-    [1168, 'lua/shared/feed/entries.lua', 10],
-    [1171, 'lua/shared/feed/reading.lua', 145],
-    [1174, 'lua/shared/feed/reading.lua', 149],
-    [1181, 'lua/feed/claim.lua', 159],
-    [1187, 'lua/shared/feed/delayed.lua', 134],
-    [1196, 'lua/feed/claim.lua', 165],
-  ],
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -5137,245 +2770,8 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: {
-    name: 'feed/claimed',
-    sha1: '5f83e8b4c24ff4d3e3915acc5f9d4f67cac3053d',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local leases = KEYS[6]
-local work = KEYS[7]
-local codec = ARGV[1]
-local token = ARGV[2]
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-if not is_live(leases, token, now_ms) then
-return { 'lost' }
-end
-local function lease_field(token)
-return 'lease:' .. token
-end
-local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
-local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
-local function tell_messages(entries, bodies)
-local answer = {}
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-answer[n + 1] = position
-answer[n + 2] = id
-answer[n + 3] = expires_at_ms
-answer[n + 4] = claims
-answer[n + 5] = body
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function tell_message(answer, entry, bodies)
-tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-for _, entry in ipairs(entries) do
-tell_message(answer, entry, bodies)
-end
-return answer
-end
-local function claimed_entries(feed, keys, token)
-local entries = {}
-local function places_held(claimed, token)
-return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-for _, place in ipairs(places_held(keys.claimed, token)) do
-entries[#entries + 1] = entry_at(feed, keys, place)
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-complete_entries(keys.work, entries)
-return entries
-end
-local keys = {
-log = KEYS[2],
-early = KEYS[3],
-claimed = KEYS[5],
-work = work,
-}
-return {
-'claimed',
-feed.epoch,
-lease_ms,
-expires_at_ms,
-now_ms,
-tell_messages(claimed_entries(feed, keys, token), bodies),
-}`,
-  },
+  script: linked('feed/claimed', '5f83e8b4c24ff4d3e3915acc5f9d4f67cac3053d', { reads: true, bytes: true }, [claimedLua, 0, 6, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimedLua, 12, 7, sharedClock, 0, 4, claimedLua, 19, 1, claimsModule, 3, 4, claimedLua, 20, 3, claimsModule, 0, 3, claimedLua, 23, 2, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 6, 6, claimedLua, 25, 8]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
-  lines: [
-    [1, 'lua/feed/claimed.lua', 9],
-    [2, 'lua/feed/claimed.lua', 12],
-    [3, 'lua/feed/claimed.lua', 14],
-    [7, 'lua/shared/feed/state.lua', 22],
-    [8, 'lua/shared/feed/entries.lua', 28],
-    [9, 'lua/shared/feed/state.lua', 27],
-    [16, 'lua/shared/feed/state.lua', 35],
-    [24, 'lua/shared/feed/state.lua', 44],
-    [48, 'lua/feed/claimed.lua', 26],
-    [55, 'lua/shared/clock.lua', 3],
-    [59, 'lua/feed/claimed.lua', 33],
-    [60, 'lua/shared/feed/claims.lua', 9],
-    [64, 'lua/feed/claimed.lua', 34],
-    [67, 'lua/shared/feed/claims.lua', 5],
-    [70, 'lua/feed/claimed.lua', 37],
-    [72, 'lua/shared/feed/reading.lua', 149],
-    [74, 'lua/shared/feed/entries.lua', 108],
-    [81, 'lua/shared/numbers.lua', 4],
-    [88, 'lua/shared/feed/entries.lua', 10],
-    [91, 'lua/shared/feed/reading.lua', 145],
-    [94, 'lua/shared/feed/reading.lua', 151],
-    [99, 'lua/shared/feed/claims.lua', 51],
-    [101, 'lua/shared/feed/claims.lua', 14],
-    [104, 'lua/shared/feed/entries.lua', 32],
-    [130, 'lua/shared/feed/entries.lua', 59],
-    [132, 'lua/shared/feed/entries.lua', 62],
-    [143, 'lua/shared/feed/entries.lua', 96],
-    [152, 'lua/shared/feed/claims.lua', 53],
-    [155, 'lua/shared/feed/dead.lua', 21],
-    [163, 'lua/shared/feed/dead.lua', 6],
-    [172, 'lua/shared/feed/dead.lua', 29],
-    [180, 'lua/shared/feed/claims.lua', 56],
-    [183, 'lua/feed/claimed.lua', 19],
-    [189, 'lua/feed/claimed.lua', 39],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -5419,102 +2815,8 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'feed/clear',
-    sha1: '0f7f2ff52f3f696bf4fb15ae1acf5e78d1288c07',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local once = KEYS[12]
-local subscribers = KEYS[13]
-local guards = KEYS[14]
-local dead_meta = KEYS[15]
-local dead_log = KEYS[16]
-local dead_early = KEYS[17]
-local dead_bodies = KEYS[18]
-local dead_claimed = KEYS[19]
-local dead_leases = KEYS[20]
-local dead_returned = KEYS[21]
-local dead_work = KEYS[22]
-local dead_expiry = KEYS[23]
-local dead_delayed = KEYS[24]
-local dead_parked = KEYS[25]
-local dead_once = KEYS[26]
-local dead_subscribers = KEYS[27]
-local dead_guards = KEYS[28]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local layout = redis.call('HGET', meta, 'layout')
-if layout and string.find(layout, '^in %d+ partitions$') then
-return redis.error_reply('LAYOUT ' .. layout)
-end
-local existed = 0
-local keys = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-once,
-subscribers,
-guards,
-dead_meta,
-dead_log,
-dead_early,
-dead_bodies,
-dead_claimed,
-dead_leases,
-dead_returned,
-dead_work,
-dead_expiry,
-dead_delayed,
-dead_parked,
-dead_once,
-dead_subscribers,
-dead_guards,
-}
-for _, key in ipairs(keys) do
-existed = math.max(existed, redis.call('UNLINK', key))
-end
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'cleared')
-return { 'cleared', existed }`,
-  },
+  script: linked('feed/clear', '0f7f2ff52f3f696bf4fb15ae1acf5e78d1288c07', { reads: false, bytes: false }, [clearLua, 0, 34, clearLua, 64, 1, clearLua, 34, 30, clearLua, 65, 3, sharedMessages, 42, 10, clearLua, 68, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
-  lines: [
-    [1, 'lua/feed/clear.lua', 7],
-    [31, 'lua/feed/clear.lua', 39],
-    [35, 'lua/feed/clear.lua', 73],
-    [36, 'lua/feed/clear.lua', 43],
-    [66, 'lua/feed/clear.lua', 74],
-    [69, 'lua/shared/messages.lua', 62],
-    [79, 'lua/feed/clear.lua', 77],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -5551,24 +2853,8 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: {
-    name: 'feed/disband',
-    sha1: 'ed3315ec1646bfa120794a73288e67722a41f963',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local agreed_us = ARGV[1]
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-return { 'kept' }
-end
-redis.call('UNLINK', meta)
-return { 'forgotten' }`,
-  },
+  script: linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [disbandLua, 0, 7]),
   parts: ['meta'],
-  lines: [
-    [1, 'lua/feed/disband.lua', 9],
-    [3, 'lua/feed/disband.lua', 12],
-  ],
   encode(args) {
     return [
       args.agreedUs,
@@ -5607,250 +2893,8 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: {
-    name: 'feed/extend',
-    sha1: '6b4dccfa4be6a97a2ffb7dca33dc4a572943cf4f',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local subscribers = KEYS[12]
-local guards = KEYS[13]
-local token = ARGV[1]
-local lease_ms = tonumber(ARGV[2])
-local grace_ms = tonumber(ARGV[3])
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-if not is_live(leases, token, now_ms) then
-return { 'lost' }
-end
-local expires_at_ms = now_ms + lease_ms
-redis.call('HDEL', work, '')
-redis.call('ZADD', leases, expires_at_ms, token)
-local function lease_field(token)
-return 'lease:' .. token
-end
-local records = { lease_field(token), lease_ms }
-local function prolong_entries(feed, expiry, entries, until_ms)
-local prolonged, scored = {}, {}
-for _, entry in ipairs(entries) do
-if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-entry.expires_at_ms = until_ms
-prolonged[#prolonged + 1] = entry
-scored[#scored + 1] = until_ms
-scored[#scored + 1] = entry.place
-end
-end
-if #prolonged > 0 then
-redis.call('ZADD', expiry, unpack(scored))
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, until_ms)
-end
-end
-return prolonged
-end
-local function work_of(claimed, work, token)
-local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-local entries = {}
-if #places > 0 then
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-entries[at] = parse_work(known)
-entries[at].place = places[at]
-end
-end
-return entries
-end
-local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
-local function format_work(entry)
-return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-for _, entry in ipairs(prolonged) do
-records[#records + 1] = entry.place
-records[#records + 1] = format_work(entry)
-end
-redis.call('HSET', work, unpack(records))
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-local touched = { leases, work, expiry }
-for _, key in ipairs(touched) do
-keep_with_feed(feed, key, now_ms)
-end
-local function must_move(feed, now_ms)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
-end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-return false
-end
-feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-return true
-end
-if must_move(feed, now_ms) then
-local moving = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-subscribers,
-guards,
-}
-local function move_keys(feed, keys, now_ms)
-for _, key in ipairs(keys) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
-else
-keep_with_feed(feed, key, now_ms)
-end
-end
-end
-move_keys(feed, moving, now_ms)
-end
-local function save_feed(meta, feed)
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-save_feed(meta, feed)
-return { 'extended', expires_at_ms }`,
-  },
+  script: linked('feed/extend', '6b4dccfa4be6a97a2ffb7dca33dc4a572943cf4f', { reads: false, bytes: false }, [extendLua, 0, 16, stateModule, 0, 40, extendLua, 16, 4, sharedClock, 0, 4, extendLua, 20, 1, claimsModule, 3, 4, extendLua, 21, 6, claimsModule, 0, 3, extendLua, 27, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 28, 1, deadModule, 9, 3, extendLua, 29, 5, stateModule, 130, 5, extendLua, 34, 4, stateModule, 135, 12, extendLua, 38, 16, stateModule, 147, 9, extendLua, 54, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, extendLua, 56, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
-  lines: [
-    [1, 'lua/feed/extend.lua', 8],
-    [17, 'lua/shared/feed/state.lua', 22],
-    [18, 'lua/shared/feed/state.lua', 27],
-    [25, 'lua/shared/feed/state.lua', 35],
-    [33, 'lua/shared/feed/state.lua', 44],
-    [57, 'lua/feed/extend.lua', 25],
-    [61, 'lua/shared/clock.lua', 3],
-    [65, 'lua/feed/extend.lua', 29],
-    [66, 'lua/shared/feed/claims.lua', 9],
-    [70, 'lua/feed/extend.lua', 30],
-    [74, 'lua/feed/extend.lua', 35],
-    [76, 'lua/shared/feed/claims.lua', 5],
-    [79, 'lua/feed/extend.lua', 37],
-    [80, 'lua/shared/feed/claims.lua', 146],
-    [98, 'lua/shared/feed/dead.lua', 39],
-    [102, 'lua/shared/feed/dead.lua', 6],
-    [111, 'lua/shared/feed/dead.lua', 43],
-    [118, 'lua/feed/extend.lua', 38],
-    [119, 'lua/shared/feed/dead.lua', 16],
-    [122, 'lua/feed/extend.lua', 39],
-    [127, 'lua/shared/feed/state.lua', 189],
-    [132, 'lua/feed/extend.lua', 44],
-    [136, 'lua/shared/feed/state.lua', 197],
-    [148, 'lua/feed/extend.lua', 48],
-    [164, 'lua/shared/feed/state.lua', 211],
-    [173, 'lua/feed/extend.lua', 64],
-    [175, 'lua/shared/feed/state.lua', 122],
-    [176, 'lua/shared/feed/state.lua', 90],
-    [198, 'lua/shared/feed/state.lua', 123],
-    [204, 'lua/feed/extend.lua', 66],
-  ],
   encode(args) {
     return [
       args.token,
@@ -5890,172 +2934,8 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: {
-    name: 'feed/forget',
-    sha1: '65b07f43fafb6983bca1aef7429c24633bc0e232',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local subscribers = KEYS[6]
-local guards = KEYS[7]
-local name = ARGV[1]
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-redis.call('ZREM', guards, name)
-if redis.call('ZREM', subscribers, name) == 0 then
-return { 'absent' }
-end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-if may_rest(feed) then
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-leases = KEYS[4],
-work = KEYS[5],
-subscribers = subscribers,
-}
-local function rest_when_empty(feed, keys, now_ms)
-local function is_empty(feed, keys)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
-end
-for _, count in ipairs(held) do
-if count ~= 0 then
-return false
-end
-end
-return true
-end
-if not is_empty(feed, keys) then
-return
-end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
-end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-keep_with_feed(feed, keys.meta, now_ms)
-if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
-end
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
-local function save_feed(meta, feed)
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-save_feed(meta, feed)
-end
-return { 'forgotten' }`,
-  },
+  script: linked('feed/forget', '65b07f43fafb6983bca1aef7429c24633bc0e232', { reads: false, bytes: false }, [forgetLua, 0, 4, stateModule, 0, 40, forgetLua, 4, 8, stateModule, 97, 3, forgetLua, 12, 9, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, sharedClock, 0, 4, forgetLua, 21, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, forgetLua, 22, 3]),
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
-  lines: [
-    [1, 'lua/feed/forget.lua', 8],
-    [2, 'lua/feed/forget.lua', 13],
-    [5, 'lua/shared/feed/state.lua', 22],
-    [6, 'lua/shared/feed/state.lua', 27],
-    [13, 'lua/shared/feed/state.lua', 35],
-    [21, 'lua/shared/feed/state.lua', 44],
-    [45, 'lua/feed/forget.lua', 17],
-    [53, 'lua/shared/feed/state.lua', 141],
-    [56, 'lua/feed/forget.lua', 25],
-    [65, 'lua/shared/feed/state.lua', 164],
-    [66, 'lua/shared/feed/state.lua', 150],
-    [78, 'lua/shared/feed/state.lua', 165],
-    [86, 'lua/shared/feed/state.lua', 174],
-    [89, 'lua/shared/feed/state.lua', 189],
-    [94, 'lua/shared/feed/state.lua', 177],
-    [100, 'lua/shared/clock.lua', 3],
-    [104, 'lua/feed/forget.lua', 34],
-    [105, 'lua/shared/feed/state.lua', 122],
-    [106, 'lua/shared/feed/state.lua', 90],
-    [128, 'lua/shared/feed/state.lua', 123],
-    [134, 'lua/feed/forget.lua', 35],
-  ],
   encode(args) {
     return [
       args.name,
@@ -6108,323 +2988,8 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: {
-    name: 'feed/get',
-    sha1: '15a98dcf6b611e2bb9089197441c0f780f7040be',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local work = KEYS[5]
-local claimed = KEYS[6]
-local leases = KEYS[7]
-local parked = KEYS[8]
-local codec = ARGV[1]
-local ids, ids_at = ARGV, 2
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local entries, alive, claims = {}, {}, {}
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local looked, budget = 0, budget_of(#ids)
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
-end
-ats[#asked] = at - ids_at + 1
-end
-if #asked == 0 then
-return found
-end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
-else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-end
-end
-return found
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-}
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local keys = {
-log = KEYS[2],
-early = KEYS[3],
-}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if not is_left(budget) then
-break
-end
-local is_parked = found.parked ~= nil
-local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
-or entry_at(feed, keys, found.place)
-if entry then
-spend(budget, 1, entry.bytes)
-entries[#entries + 1] = entry
-end
-looked = found.at
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-complete_entries(work, entries)
-local function find_claimed(claimed, leases, entries, now_ms)
-local held = {}
-if #entries == 0 or redis.call('EXISTS', leases) == 0 then
-return held
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-local live = {}
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
-if token then
-if live[token] == nil then
-live[token] = is_live(leases, token, now_ms)
-end
-held[places[at]] = live[token] and token or nil
-end
-end
-return held
-end
-local held = find_claimed(claimed, leases, entries, now_ms)
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function tell_claim(answer, position, token)
-if token then
-answer[#answer + 1] = position
-answer[#answer + 1] = tonumber(token)
-end
-end
-for _, entry in ipairs(entries) do
-if not has_expired(entry, now_ms) then
-alive[#alive + 1] = entry
-tell_claim(claims, entry.position, held[entry.place])
-end
-end
-local function tell_messages(entries, bodies)
-local answer = {}
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-answer[n + 1] = position
-answer[n + 2] = id
-answer[n + 3] = expires_at_ms
-answer[n + 4] = claims
-answer[n + 5] = body
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function tell_message(answer, entry, bodies)
-tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-for _, entry in ipairs(entries) do
-tell_message(answer, entry, bodies)
-end
-return answer
-end
-return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }`,
-  },
+  script: linked('feed/get', '15a98dcf6b611e2bb9089197441c0f780f7040be', { reads: true, bytes: true }, [getLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, getLua, 12, 7, sharedClock, 0, 4, getLua, 19, 2, sharedBudget, 0, 3, getLua, 21, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 8, 4, getLua, 22, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 35, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 36, 1, retentionModule, 111, 3, claimsModule, 30, 6, getLua, 37, 6, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, getLua, 43, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'work', 'claimed', 'leases', 'parked'],
-  lines: [
-    [1, 'lua/feed/get.lua', 10],
-    [2, 'lua/feed/get.lua', 13],
-    [9, 'lua/shared/feed/state.lua', 22],
-    [10, 'lua/shared/feed/entries.lua', 28],
-    [11, 'lua/shared/feed/state.lua', 27],
-    [18, 'lua/shared/feed/state.lua', 35],
-    [26, 'lua/shared/feed/state.lua', 44],
-    [50, 'lua/feed/get.lua', 26],
-    [57, 'lua/shared/clock.lua', 3],
-    [61, 'lua/feed/get.lua', 33],
-    [63, 'lua/shared/budget.lua', 13],
-    [66, 'lua/feed/get.lua', 35],
-    [67, 'lua/shared/feed/reading.lua', 54],
-    [89, 'lua/shared/budget.lua', 18],
-    [92, 'lua/shared/feed/delayed.lua', 7],
-    [106, 'lua/shared/feed/entries.lua', 32],
-    [132, 'lua/shared/feed/entries.lua', 59],
-    [134, 'lua/shared/feed/entries.lua', 62],
-    [145, 'lua/shared/feed/entries.lua', 96],
-    [154, 'lua/shared/budget.lua', 22],
-    [158, 'lua/feed/get.lua', 21],
-    [162, 'lua/feed/get.lua', 36],
-    [175, 'lua/shared/feed/dead.lua', 21],
-    [183, 'lua/shared/feed/dead.lua', 6],
-    [192, 'lua/shared/feed/dead.lua', 29],
-    [200, 'lua/feed/get.lua', 49],
-    [201, 'lua/shared/feed/claims.lua', 21],
-    [211, 'lua/shared/feed/claims.lua', 9],
-    [215, 'lua/shared/feed/claims.lua', 31],
-    [225, 'lua/feed/get.lua', 50],
-    [226, 'lua/shared/feed/retention.lua', 135],
-    [229, 'lua/shared/feed/claims.lua', 43],
-    [235, 'lua/feed/get.lua', 51],
-    [241, 'lua/shared/feed/reading.lua', 149],
-    [243, 'lua/shared/feed/entries.lua', 108],
-    [250, 'lua/shared/numbers.lua', 4],
-    [257, 'lua/shared/feed/entries.lua', 10],
-    [260, 'lua/shared/feed/reading.lua', 145],
-    [263, 'lua/shared/feed/reading.lua', 151],
-    [268, 'lua/feed/get.lua', 57],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
     encoded[0] = args.codec
@@ -6484,267 +3049,8 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'feed/inspect',
-    sha1: 'e3ba80ae6c467747d76a75b28d55a3cb77a83d9a',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[7]
-local delayed = KEYS[8]
-local subscribers = KEYS[9]
-local guards = KEYS[10]
-local dead_meta = KEYS[11]
-local dead_leases = KEYS[14]
-local codec = ARGV[1]
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-local dead = open_feed(dead_meta, '')
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function tell_end(answer, raw)
-if not raw then
-return
-end
-local entry = parse_entry(raw)
-complete_entries(work, { entry })
-local token = redis.call('ZSCORE', claimed, entry.place)
-local held = token and is_live(leases, token, now_ms)
-local holder = held and tonumber(token) or 0
-local body = body_of(bodies, entry)
-for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
-answer[#answer + 1] = part
-end
-end
-tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
-tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
-local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
-local readers = {}
-for at = 1, #furthest, 2 do
-readers[#readers + 1] = furthest[at]
-readers[#readers + 1] = tonumber(furthest[at + 1])
-readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
-end
-local function log_length(feed, keys)
-local length = redis.call('XLEN', keys.log)
-return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
-local keys = {
-log = log,
-early = early,
-}
-local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
-end
-local function is_due(feed, leases, now_us)
-local now_ms = math.floor(now_us / 1000)
-return has_come(feed.due_at, now_ms)
-or has_come(feed.visible_at_us, now_us)
-or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
-end
-local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
-local dead_keys = { log = KEYS[12], early = KEYS[13] }
-return {
-'inspection',
-feed.epoch,
-feed.last,
-now_ms,
-is_any_due and 1 or 0,
-visible + waiting,
-redis.call('ZCARD', claimed),
-waiting,
-feed.bytes,
-log_length(dead, dead_keys),
-redis.call('ZCARD', leases),
-redis.call('ZCARD', subscribers),
-feed.codec,
-ends,
-readers,
-}`,
-  },
+  script: linked('feed/inspect', 'e3ba80ae6c467747d76a75b28d55a3cb77a83d9a', { reads: true, bytes: true }, [inspectLua, 0, 13, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, inspectLua, 18, 8, sharedClock, 0, 4, inspectLua, 26, 2, inspectLua, 42, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 28, 14, inspectLua, 43, 2, inspectLua, 46, 1, inspectLua, 45, 1, inspectLua, 47, 5, entriesModule, 129, 4, inspectLua, 13, 4, inspectLua, 52, 1, entriesModule, 133, 3, delayedModule, 41, 6, inspectLua, 53, 1, inspectLua, 17, 1, inspectLua, 54, 17]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
-  lines: [
-    [1, 'lua/feed/inspect.lua', 11],
-    [12, 'lua/feed/inspect.lua', 24],
-    [14, 'lua/shared/feed/state.lua', 22],
-    [15, 'lua/shared/feed/entries.lua', 28],
-    [16, 'lua/shared/feed/state.lua', 27],
-    [23, 'lua/shared/feed/state.lua', 35],
-    [31, 'lua/shared/feed/state.lua', 44],
-    [55, 'lua/feed/inspect.lua', 33],
-    [63, 'lua/shared/clock.lua', 3],
-    [67, 'lua/feed/inspect.lua', 41],
-    [69, 'lua/feed/inspect.lua', 59],
-    [70, 'lua/shared/feed/entries.lua', 32],
-    [96, 'lua/shared/feed/entries.lua', 59],
-    [98, 'lua/shared/feed/entries.lua', 62],
-    [109, 'lua/shared/feed/dead.lua', 6],
-    [118, 'lua/shared/feed/dead.lua', 21],
-    [134, 'lua/shared/feed/claims.lua', 9],
-    [138, 'lua/shared/numbers.lua', 4],
-    [145, 'lua/shared/feed/entries.lua', 10],
-    [148, 'lua/shared/feed/entries.lua', 75],
-    [160, 'lua/feed/inspect.lua', 44],
-    [174, 'lua/feed/inspect.lua', 60],
-    [176, 'lua/feed/inspect.lua', 63],
-    [177, 'lua/feed/inspect.lua', 62],
-    [178, 'lua/feed/inspect.lua', 64],
-    [183, 'lua/shared/feed/entries.lua', 174],
-    [187, 'lua/feed/inspect.lua', 27],
-    [191, 'lua/feed/inspect.lua', 69],
-    [192, 'lua/shared/feed/entries.lua', 180],
-    [195, 'lua/shared/feed/delayed.lua', 57],
-    [201, 'lua/feed/inspect.lua', 70],
-    [202, 'lua/feed/inspect.lua', 31],
-    [203, 'lua/feed/inspect.lua', 71],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -6793,104 +3099,8 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: {
-    name: 'feed/propose',
-    sha1: 'd4b20e90dd24d1f26af8a04c0e6d187da52fe2f4',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-if feed.partitions > 0 then
-return { 'agreed' }
-end
-local function propose(meta, layout, now)
-local proof = redis.call('HGET', meta, 'proposed')
-if proof then
-if redis.call('PTTL', meta) > 0 then
-redis.call('PEXPIRE', meta, '60000')
-end
-return proof
-end
-local is_new = redis.call('EXISTS', meta) == 0
-redis.call('HSET', meta, 'layout', layout, 'proposed', now)
-if is_new then
-redis.call('PEXPIRE', meta, '60000')
-end
-return now
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }`,
-  },
+  script: linked('feed/propose', 'd4b20e90dd24d1f26af8a04c0e6d187da52fe2f4', { reads: false, bytes: false }, [proposeLua, 0, 2, stateModule, 0, 40, proposeLua, 2, 10, sharedAgreement, 12, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 12, 1]),
   parts: ['meta'],
-  lines: [
-    [1, 'lua/feed/propose.lua', 10],
-    [3, 'lua/shared/feed/state.lua', 22],
-    [4, 'lua/shared/feed/state.lua', 27],
-    [11, 'lua/shared/feed/state.lua', 35],
-    [19, 'lua/shared/feed/state.lua', 44],
-    [43, 'lua/feed/propose.lua', 13],
-    [53, 'lua/shared/agreement.lua', 28],
-    [68, 'lua/shared/numbers.lua', 4],
-    [75, 'lua/shared/clock.lua', 3],
-    [79, 'lua/feed/propose.lua', 23],
-  ],
   encode(args) {
     return [
       args.partitions,
@@ -6958,434 +3168,8 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: {
-    name: 'feed/read',
-    sha1: '361aaacc7f79afc4f65d045d3c1afd4f1faae61e',
-    reads: true,
-    bytes: true,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[7]
-local delayed = KEYS[8]
-local parked = KEYS[9]
-local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local after = ARGV[3]
-local limit = tonumber(ARGV[4])
-local except_origin = ARGV[5]
-local include_claimed = ARGV[6] == '1'
-local include_delayed = ARGV[7] == '1'
-local most_bytes = tonumber(ARGV[8] or 4194304)
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local function where_to_start(feed, after)
-if after == '' then
-return { position = 0, suffix = '' }
-elseif after == 'end' then
-return { position = feed.last, suffix = '' }
-end
-local function parse_marker(text)
-local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-if not epoch or (rest ~= '' and not id) or #text > 70 then
-return nil
-end
-return {
-epoch = tonumber(epoch),
-position = tonumber(position),
-visible_at_us = tonumber(visible_at_us),
-id = tonumber(id),
-suffix = rest,
-}
-end
-local start = parse_marker(after)
-if not start then
-return nil
-end
-start.reset, start.gap = false, false
-if start.epoch ~= feed.epoch then
-start.reset = start.epoch ~= 0
-start.gap = start.epoch == 0 and feed.trimmed > 0
-start.position, start.suffix, start.visible_at_us = 0, '', nil
-elseif start.position > feed.last then
-start.reset = true
-start.position = feed.last
-else
-start.gap = start.position < feed.trimmed
-end
-return start
-end
-local start = where_to_start(feed, after)
-if not start then
-return redis.error_reply('INVALID after: not a marker')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local hide = { origin = except_origin, claimed = not include_claimed }
-local most = math.min(4194304, most_bytes)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-answer[n + 1] = position
-answer[n + 2] = id
-answer[n + 3] = expires_at_ms
-answer[n + 4] = claims
-answer[n + 5] = body
-end
-local function read_log(
-feed,
-log,
-early,
-bodies,
-claimed,
-leases,
-work,
-position,
-limit,
-left,
-hide,
-now_ms,
-page
-)
-local shown, looked_at = 0, 0
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
-return
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-local function find_claimed(claimed, leases, entries, now_ms)
-local held = {}
-if #entries == 0 or redis.call('EXISTS', leases) == 0 then
-return held
-end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-end
-local live = {}
-for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
-if token then
-if live[token] == nil then
-live[token] = is_live(leases, token, now_ms)
-end
-held[places[at]] = live[token] and token or nil
-end
-end
-return held
-end
-local function find_changes(feed, claimed, leases, work, raws, now_ms)
-local changes, held = {}, {}
-if feed.token > 0 then
-for at = 1, #raws do
-changes[at] = { place = string.sub(raws[at][1], 1, -3) }
-end
-complete_entries(work, changes)
-held = find_claimed(claimed, leases, changes, now_ms)
-end
-return changes, held
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function tell_claim(answer, position, token)
-if token then
-answer[#answer + 1] = position
-answer[#answer + 1] = tonumber(token)
-end
-end
-while shown < limit and looked_at < limit + 1000 and left > 0 do
-local chunk = math.min(200, limit - shown + looked_at)
-local raws = raws_between(feed, log, early, position + 1, '+', chunk)
-local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
-for at = 1, #raws do
-if shown == limit or left <= 0 then
-return position, shown, true, left
-end
-local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
-local change = changes[at]
-expires_at_ms = change and change.expires_at_ms or expires_at_ms
-position = here
-local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
-if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-body = body or redis.call('HGET', bodies, exact(id)) or ''
-tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
-if held[place] then
-tell_claim(page.claims, here, held[place])
-end
-shown = shown + 1
-end
-left = left - (body and #body or 0)
-end
-looked_at = looked_at + #raws
-if #raws < chunk then
-return math.max(position, feed.last), shown, false, left
-end
-end
-return position, shown, position < feed.last, left
-end
-local page = { messages = {}, claims = {} }
-local position, shown, more, left =
-read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
-local function format_marker(epoch, position)
-return string.format('%.0f-%.0f', epoch, position)
-end
-local next_marker = format_marker(feed.epoch, position)
-if include_delayed and not more then
-local suffix
-local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
-local from = 0
-if start.id then
-local rank = redis.call('ZRANK', delayed, exact(start.id))
-from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
-end
-local suffix, count = start.suffix, redis.call('ZCARD', delayed)
-if limit == 0 then
-return suffix, count > from
-end
-local budget = { elements = limit, bytes = left }
-local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-}
-end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function tell_message(answer, entry, bodies)
-tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-for at = 1, #found, 2 do
-if not is_left(budget) then
-return suffix, true
-end
-local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-local own = hide.origin ~= '' and entry.origin == hide.origin
-if own or has_expired(entry, now_ms) then
-spend(budget, 1, read_of(entry))
-else
-spend(budget, 1, entry.bytes)
-tell_message(messages, entry, bodies)
-end
-suffix = string.format('-%.0f-%s', found[at + 1], found[at])
-end
-return suffix, count > from + limit
-end
-suffix, more =
-read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
-next_marker = next_marker .. suffix
-elseif include_delayed then
-next_marker = next_marker .. start.suffix
-end
-local due = feed.visible_at_us > 0 and feed.visible_at_us <= now_us
-local recheck_ms = 0
-if feed.visible_at_us > 0 and not due then
-recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
-end
-return {
-'page',
-feed.epoch,
-next_marker,
-more and 1 or 0,
-start.gap and 1 or 0,
-start.reset and 1 or 0,
-due and 1 or 0,
-recheck_ms,
-now_ms,
-page.messages,
-page.claims,
-}`,
-  },
+  script: linked('feed/read', '361aaacc7f79afc4f65d045d3c1afd4f1faae61e', { reads: true, bytes: true }, [readLua, 0, 17, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, readLua, 17, 10, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 27, 4, sharedClock, 0, 4, readLua, 31, 2, readLua, 34, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 33, 1, readLua, 36, 2, readingModule, 0, 3, readLua, 38, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 41, 24]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
-  lines: [
-    [1, 'lua/feed/read.lua', 14],
-    [18, 'lua/shared/feed/state.lua', 22],
-    [19, 'lua/shared/feed/entries.lua', 28],
-    [20, 'lua/shared/feed/state.lua', 27],
-    [27, 'lua/shared/feed/state.lua', 35],
-    [35, 'lua/shared/feed/state.lua', 44],
-    [59, 'lua/feed/read.lua', 32],
-    [69, 'lua/shared/feed/reading.lua', 25],
-    [75, 'lua/shared/feed/reading.lua', 9],
-    [89, 'lua/shared/feed/reading.lua', 31],
-    [95, 'lua/shared/feed/reading.lua', 38],
-    [106, 'lua/feed/read.lua', 42],
-    [110, 'lua/shared/clock.lua', 3],
-    [114, 'lua/feed/read.lua', 46],
-    [116, 'lua/feed/read.lua', 50],
-    [118, 'lua/shared/numbers.lua', 4],
-    [125, 'lua/shared/feed/entries.lua', 108],
-    [132, 'lua/shared/feed/reading.lua', 96],
-    [148, 'lua/shared/feed/entries.lua', 75],
-    [160, 'lua/shared/feed/dead.lua', 6],
-    [169, 'lua/shared/feed/dead.lua', 21],
-    [185, 'lua/shared/feed/claims.lua', 9],
-    [189, 'lua/shared/feed/claims.lua', 21],
-    [209, 'lua/shared/feed/reading.lua', 81],
-    [220, 'lua/shared/feed/entries.lua', 32],
-    [246, 'lua/shared/feed/claims.lua', 43],
-    [252, 'lua/shared/feed/reading.lua', 112],
-    [253, 'lua/shared/feed/reading.lua', 114],
-    [273, 'lua/shared/feed/reading.lua', 135],
-    [282, 'lua/feed/read.lua', 48],
-    [283, 'lua/feed/read.lua', 52],
-    [285, 'lua/shared/feed/reading.lua', 4],
-    [288, 'lua/feed/read.lua', 54],
-    [291, 'lua/shared/feed/delayed.lua', 104],
-    [303, 'lua/shared/budget.lua', 18],
-    [306, 'lua/shared/feed/delayed.lua', 7],
-    [320, 'lua/shared/feed/retention.lua', 135],
-    [323, 'lua/shared/budget.lua', 22],
-    [327, 'lua/shared/feed/entries.lua', 15],
-    [330, 'lua/shared/feed/entries.lua', 10],
-    [333, 'lua/shared/feed/reading.lua', 145],
-    [336, 'lua/shared/feed/delayed.lua', 116],
-    [352, 'lua/feed/read.lua', 57],
-    [358, 'lua/feed/read.lua', 64],
-  ],
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7449,299 +3233,8 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: {
-    name: 'feed/release',
-    sha1: '290f8fb14ab41921a5824547a5e73a41b69978b0',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local claimed = KEYS[2]
-local leases = KEYS[3]
-local returned = KEYS[4]
-local work = KEYS[5]
-local parked = KEYS[6]
-local caller = ARGV[1]
-local call = ARGV[2]
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local token = ARGV[5]
-local unseen = ARGV[6] == '1'
-local ids, ids_at = ARGV, 7
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-return { 'released', tonumber(remembered) }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-if not is_live(leases, token, now_ms) then
-return { 'lost' }
-end
-local function places_held(claimed, token)
-return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
-local places = places_held(claimed, token)
-if #ids >= ids_at then
-places = {}
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
-end
-ats[#asked] = at - ids_at + 1
-end
-if #asked == 0 then
-return found
-end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
-else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-end
-end
-return found
-end
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if found.place and redis.call('ZSCORE', claimed, found.place) == token then
-places[#places + 1] = found.place
-end
-end
-end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
-if #places > 0 then
-local function give_back(claimed, returned, work, places)
-redis.call('HDEL', work, '')
-redis.call('ZADD', returned, 'XX', '0', '')
-redis.call('ZREM', claimed, unpack(places))
-local scored = {}
-for _, place in ipairs(places) do
-scored[#scored + 1] = place
-scored[#scored + 1] = place
-end
-redis.call('ZADD', returned, unpack(scored))
-end
-give_back(claimed, returned, work, places)
-if unseen then
-local function uncount(work, places)
-local known = {}
-local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
-}
-end
-local function format_work(entry)
-return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
-if text then
-local record = parse_work(text)
-record.claims = math.max(0, record.claims - 1)
-known[#known + 1] = places[at]
-known[#known + 1] = format_work(record)
-end
-end
-if #known > 0 then
-redis.call('HSET', work, unpack(known))
-end
-end
-uncount(work, places)
-end
-end
-if is_over then
-local function forget_lease(leases, work, token)
-local function lease_field(token)
-return 'lease:' .. token
-end
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
-end
-forget_lease(leases, work, token)
-end
-if is_over or #places > 0 then
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, #places)
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-keep_with_feed(feed, returned, now_ms)
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'released')
-return { 'released', #places }`,
-  },
+  script: linked('feed/release', '290f8fb14ab41921a5824547a5e73a41b69978b0', { reads: false, bytes: false }, [releaseLua, 0, 13, stateModule, 0, 40, releaseLua, 13, 4, sharedCalls, 3, 10, releaseLua, 17, 7, sharedClock, 0, 4, releaseLua, 24, 1, claimsModule, 3, 4, releaseLua, 25, 3, claimsModule, 7, 3, releaseLua, 28, 3, readingModule, 40, 22, releaseLua, 31, 8, claimsModule, 132, 11, releaseLua, 39, 2, retentionModule, 147, 2, deadModule, 0, 12, retentionModule, 149, 12, releaseLua, 41, 4, claimsModule, 143, 1, claimsModule, 0, 3, claimsModule, 144, 3, releaseLua, 45, 3, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, releaseLua, 48, 2, stateModule, 130, 5, releaseLua, 50, 1, sharedMessages, 42, 10, releaseLua, 51, 2]),
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
-  lines: [
-    [1, 'lua/feed/release.lua', 9],
-    [14, 'lua/shared/feed/state.lua', 22],
-    [15, 'lua/shared/feed/state.lua', 27],
-    [22, 'lua/shared/feed/state.lua', 35],
-    [30, 'lua/shared/feed/state.lua', 44],
-    [54, 'lua/feed/release.lua', 23],
-    [58, 'lua/shared/calls.lua', 15],
-    [68, 'lua/feed/release.lua', 27],
-    [75, 'lua/shared/clock.lua', 3],
-    [79, 'lua/feed/release.lua', 34],
-    [80, 'lua/shared/feed/claims.lua', 9],
-    [84, 'lua/feed/release.lua', 35],
-    [87, 'lua/shared/feed/claims.lua', 14],
-    [90, 'lua/feed/release.lua', 38],
-    [93, 'lua/shared/feed/reading.lua', 54],
-    [115, 'lua/feed/release.lua', 41],
-    [123, 'lua/shared/feed/claims.lua', 169],
-    [134, 'lua/feed/release.lua', 49],
-    [136, 'lua/shared/feed/retention.lua', 184],
-    [138, 'lua/shared/feed/dead.lua', 6],
-    [147, 'lua/shared/feed/dead.lua', 16],
-    [150, 'lua/shared/feed/retention.lua', 186],
-    [162, 'lua/feed/release.lua', 51],
-    [166, 'lua/shared/feed/claims.lua', 182],
-    [167, 'lua/shared/feed/claims.lua', 5],
-    [170, 'lua/shared/feed/claims.lua', 183],
-    [173, 'lua/feed/release.lua', 55],
-    [175, 'lua/feed/release.lua', 58],
-    [176, 'lua/shared/calls.lua', 41],
-    [178, 'lua/shared/calls.lua', 8],
-    [179, 'lua/shared/numbers.lua', 4],
-    [186, 'lua/shared/calls.lua', 9],
-    [188, 'lua/shared/calls.lua', 43],
-    [189, 'lua/shared/calls.lua', 28],
-    [195, 'lua/shared/expiry.lua', 6],
-    [198, 'lua/shared/expiry.lua', 10],
-    [210, 'lua/shared/expiry.lua', 23],
-    [213, 'lua/shared/calls.lua', 35],
-    [218, 'lua/shared/calls.lua', 44],
-    [221, 'lua/feed/release.lua', 59],
-    [223, 'lua/shared/feed/state.lua', 189],
-    [228, 'lua/feed/release.lua', 61],
-    [229, 'lua/shared/messages.lua', 62],
-    [239, 'lua/feed/release.lua', 62],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
     encoded[0] = args.caller
@@ -7801,571 +3294,8 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: {
-    name: 'feed/remove',
-    sha1: 'db4a04ab08a27a9f659f9dd0afaad13abf41ab36',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local caller = ARGV[1]
-local call = ARGV[2]
-local even_claimed = ARGV[3] == '1'
-local ids, ids_at = ARGV, 4
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local function recall(record, call)
-if not record then
-return nil, false
-end
-local number = string.match(record, '^%d+')
-if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
-end
-return nil, tonumber(number) > tonumber(call)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-local held = {}
-for id in string.gmatch(remembered, ' (%d+)') do
-held[#held + 1] = tonumber(id)
-end
-return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local going, parked_ids, held, told = {}, {}, {}, { '' }
-local has_large = false
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
-end
-ats[#asked] = at - ids_at + 1
-end
-if #asked == 0 then
-return found
-end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
-else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-end
-end
-return found
-end
-local function is_large(bytes)
-return bytes > 16384
-end
-local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-}
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = KEYS[7],
-work = KEYS[8],
-expiry = KEYS[9],
-parked = parked,
-subscribers = KEYS[12],
-}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if found.parked then
-parked_ids[#parked_ids + 1] = found.id
-has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
-else
-local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-local entry = entry_at(feed, keys, found.place)
-if entry and holder and is_live(leases, holder, now_ms) then
-held[#held + 1] = tonumber(found.id)
-told[#told + 1] = found.id
-elseif entry then
-going[#going + 1] = entry
-end
-end
-end
-local count = #going + #parked_ids
-if count > 0 then
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function try_whole_removal(keys)
-try_removal(keys)
-redis.call('XDEL', keys.log, '0-1')
-end
-try_whole_removal(keys)
-if #parked_ids > 0 then
-local function unpark(delayed, parked, bodies, ids, has_large)
-redis.call('ZREM', delayed, unpack(ids))
-redis.call('HDEL', parked, unpack(ids))
-if has_large then
-redis.call('HDEL', bodies, unpack(ids))
-end
-end
-unpark(delayed, parked, bodies, parked_ids, has_large)
-feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-remove_entries(feed, keys, going)
-if feed.look or feed.moved ~= 0 then
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-stand_apart(keys.meta, feed)
-end
-local function move_oldest(feed, keys, budget)
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(feed, keys, now_ms, #going)
-end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-if may_rest(feed) then
-local function rest_when_empty(feed, keys, now_ms)
-local function is_empty(feed, keys)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
-end
-for _, count in ipairs(held) do
-if count ~= 0 then
-return false
-end
-end
-return true
-end
-if not is_empty(feed, keys) then
-return
-end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
-end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-keep_with_feed(feed, keys.meta, now_ms)
-if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
-end
-end
-rest_when_empty(feed, keys, now_ms)
-end
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-local function forget_old_calls(calls, call, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
-return
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
-end)
-end
-forget_old_calls(calls, call, added, now_ms)
-end
-end
-remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
-local function save_feed(meta, feed)
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-save_feed(meta, feed)
-end
-return { 'removed', count, held }`,
-  },
+  script: linked('feed/remove', 'db4a04ab08a27a9f659f9dd0afaad13abf41ab36', { reads: false, bytes: false }, [removeLua, 0, 10, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, removeLua, 23, 4, sharedCalls, 3, 10, removeLua, 27, 11, sharedClock, 0, 4, removeLua, 38, 3, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 10, 13, removeLua, 41, 17, retentionModule, 69, 9, removeLua, 58, 2, delayedModule, 34, 7, removeLua, 60, 3, sharedNumbers, 0, 7, retentionModule, 78, 18, retentionModule, 52, 17, retentionModule, 96, 15, removeLua, 63, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 130, 5, compactModule, 47, 8, removeLua, 65, 2, stateModule, 97, 3, removeLua, 67, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, removeLua, 68, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 70, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, removeLua, 71, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
-  lines: [
-    [1, 'lua/feed/remove.lua', 8],
-    [2, 'lua/feed/remove.lua', 11],
-    [5, 'lua/feed/remove.lua', 17],
-    [7, 'lua/feed/remove.lua', 20],
-    [11, 'lua/shared/feed/state.lua', 22],
-    [12, 'lua/shared/feed/entries.lua', 28],
-    [13, 'lua/shared/feed/state.lua', 27],
-    [20, 'lua/shared/feed/state.lua', 35],
-    [28, 'lua/shared/feed/state.lua', 44],
-    [52, 'lua/feed/remove.lua', 39],
-    [56, 'lua/shared/calls.lua', 15],
-    [66, 'lua/feed/remove.lua', 43],
-    [77, 'lua/shared/clock.lua', 3],
-    [81, 'lua/feed/remove.lua', 54],
-    [84, 'lua/shared/feed/reading.lua', 54],
-    [106, 'lua/shared/feed/entries.lua', 5],
-    [109, 'lua/shared/feed/delayed.lua', 7],
-    [123, 'lua/shared/feed/entries.lua', 32],
-    [149, 'lua/shared/feed/entries.lua', 59],
-    [151, 'lua/shared/feed/entries.lua', 62],
-    [162, 'lua/shared/feed/entries.lua', 96],
-    [171, 'lua/shared/feed/claims.lua', 9],
-    [175, 'lua/feed/remove.lua', 25],
-    [188, 'lua/feed/remove.lua', 57],
-    [205, 'lua/shared/feed/retention.lua', 88],
-    [210, 'lua/shared/feed/retention.lua', 95],
-    [214, 'lua/feed/remove.lua', 74],
-    [216, 'lua/shared/feed/delayed.lua', 48],
-    [223, 'lua/feed/remove.lua', 76],
-    [226, 'lua/shared/numbers.lua', 4],
-    [233, 'lua/shared/feed/retention.lua', 100],
-    [251, 'lua/shared/feed/retention.lua', 68],
-    [268, 'lua/shared/feed/retention.lua', 118],
-    [269, 'lua/shared/feed/retention.lua', 120],
-    [283, 'lua/feed/remove.lua', 79],
-    [285, 'lua/shared/feed/compact.lua', 56],
-    [287, 'lua/shared/feed/compact.lua', 8],
-    [289, 'lua/shared/feed/compact.lua', 11],
-    [292, 'lua/shared/feed/compact.lua', 15],
-    [298, 'lua/shared/feed/compact.lua', 22],
-    [301, 'lua/shared/feed/compact.lua', 58],
-    [304, 'lua/shared/feed/compact.lua', 62],
-    [305, 'lua/shared/feed/compact.lua', 49],
-    [309, 'lua/shared/feed/compact.lua', 63],
-    [312, 'lua/shared/feed/state.lua', 114],
-    [318, 'lua/shared/feed/compact.lua', 66],
-    [320, 'lua/shared/feed/compact.lua', 27],
-    [321, 'lua/shared/budget.lua', 28],
-    [324, 'lua/shared/budget.lua', 22],
-    [328, 'lua/shared/budget.lua', 18],
-    [331, 'lua/shared/feed/compact.lua', 28],
-    [336, 'lua/shared/feed/compact.lua', 34],
-    [348, 'lua/shared/budget.lua', 13],
-    [351, 'lua/shared/feed/state.lua', 189],
-    [356, 'lua/shared/feed/compact.lua', 68],
-    [364, 'lua/feed/remove.lua', 81],
-    [366, 'lua/shared/feed/state.lua', 141],
-    [369, 'lua/feed/remove.lua', 83],
-    [370, 'lua/shared/feed/state.lua', 164],
-    [371, 'lua/shared/feed/state.lua', 150],
-    [383, 'lua/shared/feed/state.lua', 165],
-    [391, 'lua/shared/feed/state.lua', 174],
-    [394, 'lua/shared/feed/state.lua', 189],
-    [399, 'lua/shared/feed/state.lua', 177],
-    [405, 'lua/feed/remove.lua', 84],
-    [407, 'lua/shared/calls.lua', 41],
-    [409, 'lua/shared/calls.lua', 8],
-    [412, 'lua/shared/calls.lua', 43],
-    [413, 'lua/shared/calls.lua', 28],
-    [419, 'lua/shared/expiry.lua', 6],
-    [422, 'lua/shared/expiry.lua', 10],
-    [434, 'lua/shared/expiry.lua', 23],
-    [437, 'lua/shared/calls.lua', 35],
-    [442, 'lua/shared/calls.lua', 44],
-    [445, 'lua/feed/remove.lua', 86],
-    [446, 'lua/shared/feed/state.lua', 122],
-    [447, 'lua/shared/feed/state.lua', 90],
-    [469, 'lua/shared/feed/state.lua', 123],
-    [475, 'lua/feed/remove.lua', 87],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
     encoded[0] = args.caller
@@ -8409,741 +3339,8 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: {
-    name: 'feed/settle',
-    sha1: 'a47c6d34534f5245fe72c63b4fa7e005b32e8378',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local parked = KEYS[11]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local lives_read, plain_extras = {}, {}
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local shown = 0
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-local keys = {
-meta = meta,
-log = log,
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = returned,
-work = work,
-expiry = expiry,
-delayed = KEYS[10],
-parked = parked,
-subscribers = KEYS[12],
-}
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-local function show_due(feed, keys, now_us, most)
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local shown, budget = 0, budget_of(most)
-local function try_showing(feed, keys)
-redis.call('HDEL', keys.parked, '')
-redis.call('HSET', keys.meta, 'codec', feed.codec)
-redis.call('ZREM', keys.delayed, '')
-redis.call('ZADD', keys.expiry, 'XX', '0', '')
-redis.call('ZRANGE', keys.delayed, '0', '0')
-end
-try_showing(feed, keys)
-feed.last = math.max(feed.last, now_us - 1)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-}
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function unpark(delayed, parked, bodies, ids, has_large)
-redis.call('ZREM', delayed, unpack(ids))
-redis.call('HDEL', parked, unpack(ids))
-if has_large then
-redis.call('HDEL', bodies, unpack(ids))
-end
-end
-local function is_large(bytes)
-return bytes > 16384
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
-end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
-else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-end
-end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-end
-end
-local function store_late(feed, keys, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
-end
-add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
-end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
-else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
-end
-end
-for _, id in ipairs(ids) do
-if not is_left(budget) then
-break
-end
-local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-spend(budget, 1, read_of(entry))
-if has_expired(entry, math.floor(now_us / 1000)) then
-unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
-else
-store_late(feed, keys, entry)
-shown = shown + 1
-redis.call('ZREM', keys.delayed, id)
-end
-end
-feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-save_feed(keys.meta, feed)
-return shown
-end
-shown = show_due(feed, keys, now_us, 1000)
-end
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-local freed = 0
-local function places_held(claimed, token)
-return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
-local function give_back(claimed, returned, work, places)
-redis.call('HDEL', work, '')
-redis.call('ZADD', returned, 'XX', '0', '')
-redis.call('ZREM', claimed, unpack(places))
-local scored = {}
-for _, place in ipairs(places) do
-scored[#scored + 1] = place
-scored[#scored + 1] = place
-end
-redis.call('ZADD', returned, unpack(scored))
-end
-local function lease_field(token)
-return 'lease:' .. token
-end
-local function forget_lease(leases, work, token)
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
-end
-for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-local places = places_held(claimed, token)
-if freed > 0 and freed + #places > budget then
-break
-end
-if #places > 0 then
-give_back(claimed, returned, work, places)
-end
-forget_lease(leases, work, token)
-freed = freed + #places
-end
-return freed
-end
-local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-if feed.due_at ~= 0 and feed.due_at <= now_ms then
-local function reap_expired(feed, keys, now_ms, most)
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-redis.call('ZRANGE', keys.expiry, '0', '0')
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-local function raws_between(feed, log, early, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
-else
-plain_extras[extra] = true
-end
-end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-end
-return place, position, id, expires_at_ms, extra, fields[6]
-end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
-}
-end
-local function entries_between(feed, keys, from, to, count)
-local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
-end
-return entries
-end
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function delete_entries(feed, keys, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
-end
-end
-local function remove_entries(feed, keys, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(feed, keys, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-local function sweep_lane(feed, keys, now_ms, budget)
-local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-while feed.lane_swept < upto and is_left(budget) do
-local most, expired = at_once(budget), {}
-local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-for _, entry in ipairs(entries) do
-spend(budget, 1, read_of(entry))
-local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-expired[#expired + 1] = entry
-end
-end
-feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(feed, keys, expired)
-end
-end
-sweep_lane(feed, keys, now_ms, budget_of(most))
-local function sweep_index(feed, keys, now_ms, budget)
-local function entry_at(feed, keys, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-end
-return raws[1] and parse_entry(raws[1])
-end
-repeat
-local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-for _, place in ipairs(places) do
-local entry = entry_at(feed, keys, place)
-if entry then
-spend(budget, 1, read_of(entry))
-expired[#expired + 1] = entry
-else
-spend(budget, 1, 0)
-redis.call('ZREM', keys.expiry, place)
-end
-end
-remove_entries(feed, keys, expired)
-until #places < most or not is_left(budget)
-end
-sweep_index(feed, keys, now_ms, budget_of(most))
-local function next_due(feed, keys)
-local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-if next_entry then
-local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-end
-return due_at
-end
-feed.due_at = next_due(feed, keys)
-save_feed(keys.meta, feed)
-end
-reap_expired(feed, keys, now_ms, 500)
-end
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-if feed.look or feed.moved ~= 0 then
-local function compact(feed, keys, now_ms, done)
-if feed.moved == 0 then
-local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
-if type(length) ~= 'number' or length == 0 then
-return false
-end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
-end
-end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-if not is_sparse(feed, keys.log) then
-return
-end
-redis.call('UNLINK', keys.early)
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-if not may_rename(keys) then
-return
-end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-stand_apart(keys.meta, feed)
-end
-local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-local function move_oldest(feed, keys, budget)
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
-end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
-end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-end
-if #moved < wanted then
-return true
-end
-until not is_left(budget)
-return false
-end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
-else
-keep_with_feed(feed, keys.early, now_ms)
-end
-end
-compact(feed, keys, now_ms, 200)
-end
-local touched = { log, bodies, expiry, parked, returned }
-for _, key in ipairs(touched) do
-keep_with_feed(feed, key, now_ms)
-end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-if may_rest(feed) then
-local function rest_when_empty(feed, keys, now_ms)
-local function is_empty(feed, keys)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
-end
-for _, count in ipairs(held) do
-if count ~= 0 then
-return false
-end
-end
-return true
-end
-if not is_empty(feed, keys) then
-return
-end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
-end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-keep_with_feed(feed, keys.meta, now_ms)
-if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
-end
-end
-rest_when_empty(feed, keys, now_ms)
-end
-save_feed(meta, feed)
-if shown + freed > 0 then
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'settled')
-end
-local function is_due(feed, leases, now_us)
-local now_ms = math.floor(now_us / 1000)
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
-end
-return has_come(feed.due_at, now_ms)
-or has_come(feed.visible_at_us, now_us)
-or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
-end
-return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }`,
-  },
+  script: linked('feed/settle', 'a47c6d34534f5245fe72c63b4fa7e005b32e8378', { reads: false, bytes: false }, [settleLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, settleLua, 25, 4, sharedClock, 0, 4, settleLua, 29, 3, stateModule, 54, 22, stateModule, 82, 7, settleLua, 11, 14, settleLua, 32, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 2, sharedNumbers, 0, 7, delayedModule, 58, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, settleLua, 33, 2, claimsModule, 147, 2, claimsModule, 7, 3, claimsModule, 132, 11, claimsModule, 0, 3, claimsModule, 143, 4, claimsModule, 149, 13, settleLua, 35, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 37, 2, stateModule, 130, 5, settleLua, 39, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 40, 6, stateModule, 97, 3, settleLua, 46, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, settleLua, 47, 4, sharedMessages, 42, 10, settleLua, 51, 2, delayedModule, 41, 2, entriesModule, 133, 3, delayedModule, 43, 4, settleLua, 53, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
-  lines: [
-    [1, 'lua/feed/settle.lua', 10],
-    [3, 'lua/feed/settle.lua', 13],
-    [9, 'lua/feed/settle.lua', 20],
-    [10, 'lua/feed/settle.lua', 22],
-    [12, 'lua/shared/feed/state.lua', 22],
-    [13, 'lua/shared/feed/entries.lua', 28],
-    [14, 'lua/shared/feed/state.lua', 27],
-    [21, 'lua/shared/feed/state.lua', 35],
-    [29, 'lua/shared/feed/state.lua', 44],
-    [53, 'lua/feed/settle.lua', 40],
-    [57, 'lua/shared/clock.lua', 3],
-    [61, 'lua/feed/settle.lua', 44],
-    [64, 'lua/shared/feed/state.lua', 90],
-    [86, 'lua/shared/feed/state.lua', 122],
-    [93, 'lua/feed/settle.lua', 25],
-    [107, 'lua/feed/settle.lua', 47],
-    [108, 'lua/shared/feed/delayed.lua', 77],
-    [109, 'lua/shared/budget.lua', 13],
-    [112, 'lua/shared/feed/delayed.lua', 78],
-    [113, 'lua/shared/feed/delayed.lua', 68],
-    [120, 'lua/shared/feed/delayed.lua', 79],
-    [122, 'lua/shared/numbers.lua', 4],
-    [129, 'lua/shared/feed/delayed.lua', 81],
-    [130, 'lua/shared/budget.lua', 18],
-    [133, 'lua/shared/feed/delayed.lua', 7],
-    [147, 'lua/shared/budget.lua', 22],
-    [151, 'lua/shared/feed/entries.lua', 15],
-    [154, 'lua/shared/feed/retention.lua', 135],
-    [157, 'lua/shared/feed/delayed.lua', 48],
-    [164, 'lua/shared/feed/entries.lua', 5],
-    [167, 'lua/shared/feed/state.lua', 114],
-    [173, 'lua/shared/feed/entries.lua', 128],
-    [178, 'lua/shared/feed/entries.lua', 117],
-    [185, 'lua/shared/feed/retention.lua', 144],
-    [193, 'lua/shared/feed/entries.lua', 147],
-    [218, 'lua/shared/feed/delayed.lua', 82],
-    [233, 'lua/shared/feed/delayed.lua', 98],
-    [236, 'lua/feed/settle.lua', 48],
-    [238, 'lua/shared/feed/claims.lua', 188],
-    [240, 'lua/shared/feed/claims.lua', 14],
-    [243, 'lua/shared/feed/claims.lua', 169],
-    [254, 'lua/shared/feed/claims.lua', 5],
-    [257, 'lua/shared/feed/claims.lua', 182],
-    [261, 'lua/shared/feed/claims.lua', 190],
-    [274, 'lua/feed/settle.lua', 50],
-    [276, 'lua/shared/feed/reap.lua', 53],
-    [277, 'lua/shared/feed/reap.lua', 55],
-    [279, 'lua/shared/budget.lua', 13],
-    [282, 'lua/shared/numbers.lua', 4],
-    [289, 'lua/shared/budget.lua', 18],
-    [292, 'lua/shared/budget.lua', 22],
-    [296, 'lua/shared/feed/entries.lua', 15],
-    [299, 'lua/shared/budget.lua', 28],
-    [302, 'lua/shared/feed/entries.lua', 75],
-    [314, 'lua/shared/feed/entries.lua', 32],
-    [340, 'lua/shared/feed/entries.lua', 59],
-    [342, 'lua/shared/feed/entries.lua', 62],
-    [353, 'lua/shared/feed/entries.lua', 88],
-    [360, 'lua/shared/feed/retention.lua', 88],
-    [365, 'lua/shared/feed/retention.lua', 68],
-    [382, 'lua/shared/feed/retention.lua', 100],
-    [401, 'lua/shared/feed/retention.lua', 120],
-    [415, 'lua/shared/feed/reap.lua', 4],
-    [431, 'lua/shared/feed/reap.lua', 57],
-    [432, 'lua/shared/feed/reap.lua', 22],
-    [433, 'lua/shared/feed/entries.lua', 96],
-    [442, 'lua/shared/feed/reap.lua', 23],
-    [458, 'lua/shared/feed/reap.lua', 58],
-    [459, 'lua/shared/feed/reap.lua', 41],
-    [469, 'lua/shared/feed/reap.lua', 59],
-    [470, 'lua/shared/feed/reap.lua', 61],
-    [472, 'lua/feed/settle.lua', 52],
-    [474, 'lua/shared/feed/state.lua', 189],
-    [479, 'lua/feed/settle.lua', 54],
-    [480, 'lua/shared/feed/compact.lua', 56],
-    [482, 'lua/shared/feed/compact.lua', 8],
-    [484, 'lua/shared/feed/compact.lua', 11],
-    [487, 'lua/shared/feed/compact.lua', 15],
-    [493, 'lua/shared/feed/compact.lua', 22],
-    [496, 'lua/shared/feed/compact.lua', 58],
-    [499, 'lua/shared/feed/compact.lua', 62],
-    [500, 'lua/shared/feed/compact.lua', 49],
-    [504, 'lua/shared/feed/compact.lua', 63],
-    [507, 'lua/shared/feed/state.lua', 114],
-    [513, 'lua/shared/feed/compact.lua', 66],
-    [515, 'lua/shared/budget.lua', 13],
-    [518, 'lua/shared/feed/compact.lua', 27],
-    [519, 'lua/shared/budget.lua', 18],
-    [522, 'lua/shared/budget.lua', 22],
-    [526, 'lua/shared/budget.lua', 28],
-    [529, 'lua/shared/feed/compact.lua', 28],
-    [534, 'lua/shared/feed/compact.lua', 34],
-    [546, 'lua/shared/feed/compact.lua', 68],
-    [554, 'lua/feed/settle.lua', 55],
-    [560, 'lua/shared/feed/state.lua', 141],
-    [563, 'lua/feed/settle.lua', 61],
-    [564, 'lua/shared/feed/state.lua', 164],
-    [565, 'lua/shared/feed/state.lua', 150],
-    [577, 'lua/shared/feed/state.lua', 165],
-    [585, 'lua/shared/feed/state.lua', 174],
-    [594, 'lua/feed/settle.lua', 62],
-    [598, 'lua/shared/messages.lua', 62],
-    [608, 'lua/feed/settle.lua', 66],
-    [610, 'lua/shared/feed/delayed.lua', 57],
-    [612, 'lua/shared/feed/entries.lua', 180],
-    [615, 'lua/shared/feed/delayed.lua', 59],
-    [619, 'lua/feed/settle.lua', 68],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -9190,290 +3387,8 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: {
-    name: 'feed/subscribe',
-    sha1: '98697584e15c2415e458a14be9fc02513134cfd3',
-    reads: false,
-    bytes: false,
-    source: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local subscribers = KEYS[12]
-local guards = KEYS[13]
-local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local name = ARGV[4]
-local from = ARGV[5]
-local protected = ARGV[6] == '1'
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
-end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
-end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
-}
-end
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions ~= partitions then
-if feed.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local function take_up(meta, partitions, proof)
-if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
-return false
-end
-redis.call('HSET', meta, 'partitions', partitions)
-redis.call('HDEL', meta, 'proposed')
-redis.call('PERSIST', meta)
-return true
-end
-if not take_up(meta, partitions, proof) then
-return { 'unagreed' }
-end
-end
-local function where_to_start(feed, after)
-if after == '' then
-return { position = 0, suffix = '' }
-elseif after == 'end' then
-return { position = feed.last, suffix = '' }
-end
-local function parse_marker(text)
-local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-if not epoch or (rest ~= '' and not id) or #text > 70 then
-return nil
-end
-return {
-epoch = tonumber(epoch),
-position = tonumber(position),
-visible_at_us = tonumber(visible_at_us),
-id = tonumber(id),
-suffix = rest,
-}
-end
-local start = parse_marker(after)
-if not start then
-return nil
-end
-start.reset, start.gap = false, false
-if start.epoch ~= feed.epoch then
-start.reset = start.epoch ~= 0
-start.gap = start.epoch == 0 and feed.trimmed > 0
-start.position, start.suffix, start.visible_at_us = 0, '', nil
-elseif start.position > feed.last then
-start.reset = true
-start.position = feed.last
-else
-start.gap = start.position < feed.trimmed
-end
-return start
-end
-local start = where_to_start(feed, from)
-if not start then
-return redis.error_reply('INVALID from: not a marker')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-local position = known or start.position
-if not known then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('ZADD', subscribers, exact(position), name)
-end
-if protected then
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('ZADD', guards, exact(position), name)
-end
-local function begin_feed(meta, feed, now_us)
-if feed.epoch ~= 0 then
-return false
-end
-feed.epoch = now_us
-redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-if feed.partitions > 0 then
-redis.call('HSET', meta, 'partitions', feed.partitions)
-end
-return true
-end
-begin_feed(meta, feed, now_us)
-feed.lives_until = -1
-local function must_move(feed, now_ms)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
-end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
-return false
-end
-feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
-return true
-end
-if must_move(feed, math.floor(now_us / 1000)) then
-local moving = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-subscribers,
-guards,
-}
-local function move_keys(feed, keys, now_ms)
-local function keep_with_feed(feed, key, now_ms)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-end
-end
-for _, key in ipairs(keys) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
-else
-keep_with_feed(feed, key, now_ms)
-end
-end
-end
-move_keys(feed, moving, math.floor(now_us / 1000))
-end
-local function save_feed(meta, feed)
-local function packed_state(feed)
-local packed = struct.pack(
-'>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
-)
-if feed.large == 0 and feed.moved == 0 then
-return packed
-end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
-end
-end
-save_feed(meta, feed)
-local function format_marker(epoch, position)
-return string.format('%.0f-%.0f', epoch, position)
-end
-return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }`,
-  },
+  script: linked('feed/subscribe', '98697584e15c2415e458a14be9fc02513134cfd3', { reads: false, bytes: false }, [subscribeLua, 0, 19, stateModule, 0, 40, subscribeLua, 19, 11, sharedLine, 69, 9, subscribeLua, 30, 4, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 34, 4, sharedClock, 0, 4, subscribeLua, 38, 4, sharedNumbers, 0, 7, subscribeLua, 42, 3, sharedNumbers, 0, 7, subscribeLua, 45, 2, stateModule, 40, 11, subscribeLua, 47, 2, stateModule, 135, 12, subscribeLua, 49, 16, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, subscribeLua, 65, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, subscribeLua, 67, 1, readingModule, 0, 3, subscribeLua, 68, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
-  lines: [
-    [1, 'lua/feed/subscribe.lua', 10],
-    [20, 'lua/shared/feed/state.lua', 22],
-    [21, 'lua/shared/feed/state.lua', 27],
-    [28, 'lua/shared/feed/state.lua', 35],
-    [36, 'lua/shared/feed/state.lua', 44],
-    [60, 'lua/feed/subscribe.lua', 30],
-    [71, 'lua/shared/line.lua', 106],
-    [80, 'lua/feed/subscribe.lua', 42],
-    [84, 'lua/shared/feed/reading.lua', 25],
-    [90, 'lua/shared/feed/reading.lua', 9],
-    [104, 'lua/shared/feed/reading.lua', 31],
-    [110, 'lua/shared/feed/reading.lua', 38],
-    [121, 'lua/feed/subscribe.lua', 46],
-    [125, 'lua/shared/clock.lua', 3],
-    [129, 'lua/feed/subscribe.lua', 50],
-    [133, 'lua/shared/numbers.lua', 4],
-    [140, 'lua/feed/subscribe.lua', 54],
-    [143, 'lua/shared/numbers.lua', 4],
-    [150, 'lua/feed/subscribe.lua', 57],
-    [152, 'lua/shared/feed/state.lua', 73],
-    [163, 'lua/feed/subscribe.lua', 59],
-    [165, 'lua/shared/feed/state.lua', 197],
-    [177, 'lua/feed/subscribe.lua', 61],
-    [193, 'lua/shared/feed/state.lua', 211],
-    [194, 'lua/shared/feed/state.lua', 189],
-    [199, 'lua/shared/feed/state.lua', 212],
-    [207, 'lua/feed/subscribe.lua', 77],
-    [209, 'lua/shared/feed/state.lua', 122],
-    [210, 'lua/shared/feed/state.lua', 90],
-    [232, 'lua/shared/feed/state.lua', 123],
-    [238, 'lua/feed/subscribe.lua', 79],
-    [239, 'lua/shared/feed/reading.lua', 4],
-    [242, 'lua/feed/subscribe.lua', 80],
-  ],
   encode(args) {
     return withoutDefaults([
       args.codec,

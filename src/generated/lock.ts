@@ -4,43 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-export interface AbandonSharedArguments {
-  /** the attempt, '<process>.<number>' */
-  readonly id: string
-  /** what people call its holder */
-  readonly holder: string
-  /** how long it was to be granted */
-  readonly leaseMs: number
-  /** beginning of the channels of processes */
-  readonly channel: string
-  /** whether its process listens on its channel */
-  readonly listens: boolean
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
-  /** whether those are sharded channels */
-  readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
-  readonly counted: boolean
-}
-
-export type AbandonSharedAnswer =
-  | { readonly status: 'abandoned'; readonly more: boolean }
-
-
-/**
- * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
- *
- * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
- */
-export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: {
-    name: 'lock/abandon-shared',
-    sha1: '43c9f6466ea80e3960d339cc1ea5d3906f7bd0d8',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 12, 1, 27], text: `local state = KEYS[1]
 local queue = KEYS[2]
 local readers = KEYS[3]
 local reader_ids = KEYS[4]
@@ -52,71 +20,691 @@ local listens = ARGV[5] == '1'
 local claim_ms = tonumber(ARGV[6] or 1000)
 local sharded = ARGV[7] == '1'
 local counted = ARGV[8] ~= '0'
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
 local before = lock_text(lock)
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket =
+{ id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
+local token = redis.call('HGET', reader_ids, 'i' .. id)
+if token then
+forget_reader(readers, reader_ids, token)
+end
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+local served
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+lock.last_ticket = 0
+end
+if lock_text(lock) ~= before then
+save_freed_lock(state, lock, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }` }
+const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 11, 1, 31, 1, 6], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local listens = ARGV[5] == '1'
+local barging = ARGV[6] == '1'
+local claim_ms = tonumber(ARGV[7] or 1000)
+local sharded = ARGV[8] == '1'
+local counted = ARGV[9] ~= '0'
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket = {
+id = id,
+kind = barging and 'b' or 'x',
+lease_ms = lease_ms,
+listens = listens and 1 or 0,
+units = 1,
+holder = holder,
+}
+local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
+local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
+if gave then
+lock.mode = '-'
+lock.expires_at_ms = 0
+end
+lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+lock.called = called and '0' or lock.called
+local served
+if is_free(lock) and lock.last_ticket > 0 then
+served = serve(lock, queue, '', claim_ms, now_us, how)
+elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+lock.last_ticket = 0
+elseif left and lock.mode == 's' then
+local first = first_ticket(queue)
+served = first and first.kind == 's' and 'more'
+end
+if left or gave or served or called then
+save_freed_lock(state, lock, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }` }
+const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 36], text: `local states, states_at = KEYS, 1
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local locks, mine = {}, 0
+for at = states_at, #states, 1 do
+local lock = read_lock(redis.call('GET', states[at]))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+if lock.id == id and lock.mode == '-' then
+return redis.error_reply('INVALID id: this attempt has given a lock back')
+end
+if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+mine = mine + 1
+end
+lapse(lock, now_ms)
+locks[at] = lock
+end
+if mine < #locks then
+for at, lock in ipairs(locks) do
+if not is_free(lock) then
+return { 'held', at - 1 }
+elseif lock.last_ticket > 0 then
+return { 'awaited', at - 1 }
+end
+end
+end
+local leases = {}
+for at, lock in ipairs(locks) do
+if mine < #locks then
+grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+save_lock(states[at], lock, now_ms)
+end
+leases[2 * at - 1] = tonumber(lock.token)
+leases[2 * at] = lock.expires_at_ms
+end
+return { 'granted', now_ms, leases }` }
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 14, 1, 17, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local waits = ARGV[5] == '1'
+local listens = ARGV[6] == '1'
+local claim_ms = tonumber(ARGV[7] or 1000)
+local sharded = ARGV[8] == '1'
+local counted = ARGV[9] ~= '0'
+local confirms = ARGV[10] == '1'
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
+if known then
+if confirms then
+ends_at_ms =
+confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
+save_freed_lock(state, lock, now_ms)
+end
+return { 'granted', known, ends_at_ms, now_ms }
+end
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
 { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local function format_ticket(ticket)
-return string.format(
-'%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local served = 'nobody'
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+end
+local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
+local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
+if fits then
+if not is_called(lock.called, now_ms) then
+lock.called = '0'
+end
+local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+if served == 'own' then
+redis.call('ZREM', queue, own)
+serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+end
+local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
+if ended then
+forget_reader(readers, reader_ids, ended)
+end
+save_lock(state, lock, now_ms)
+return { 'granted', token, expires_at_ms, now_ms }
+end
+known, ends_at_ms = reading_of(lock, readers, reader_ids, id, now_ms)
+if known then
+save_lock(state, lock, now_ms)
+return { 'granted', known, ends_at_ms, now_ms }
+end
+local more = served == 'more' and 1 or 0
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+local place = 0
+if waits then
+lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
+if ended then
+forget_reader(readers, reader_ids, ended)
+end
+end
+save_lock(state, lock, now_ms)
+if waits then
+return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
+end
+return { 'held', recheck_ms, more }` }
+const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 13, 1, 8, 1, 10, 4, 16, 1, 6, 1, 51, 1, 10], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local id = ARGV[1]
+local holder = ARGV[2]
+local lease_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local waits = ARGV[5] == '1'
+local listens = ARGV[6] == '1'
+local barging = ARGV[7] == '1'
+local claim_ms = tonumber(ARGV[8] or 1000)
+local sharded = ARGV[9] == '1'
+local counted = ARGV[10] ~= '0'
+local confirms = ARGV[11] == '1'
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local stored = redis.call('GET', state)
+local last_token, line = free_token(stored, id, barging and not waits)
+if last_token then
+local token = next_token(last_token, now_us)
+local expires_at_ms = now_ms + lease_ms
+local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
+redis.call(
+'SET',
+state,
+'1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+'PX',
+kept_ms_after(left_ms, line ~= '0 0')
 )
+return { 'granted', token, expires_at_ms, now_ms }
 end
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
+local lock = read_lock(stored)
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
+if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+if confirms then
+lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
+save_freed_lock(state, lock, now_ms)
+end
+return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+if lock.id == id and lock.mode == '-' then
+return redis.error_reply('INVALID id: this attempt has given the lock back')
+end
+lapse(lock, now_ms)
+local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
+if is_free(lock) and lock.last_ticket == 0 then
+lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
+grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+save_lock(state, lock, now_ms)
+return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+local ticket = {
+id = id,
+kind = barging and 'b' or 'x',
+lease_ms = lease_ms,
+listens = listens and 1 or 0,
+units = 1,
+holder = holder,
+}
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local served
+if is_free(lock) then
+local how = { channel = channel, sharded = sharded, counted = counted }
+if not barging then
+served = serve(lock, queue, own, claim_ms, now_us, how)
+end
+if barging or served == 'own' or served == 'nobody' then
+lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
+grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+save_lock(state, lock, now_ms)
+redis.call('ZREM', queue, own)
+if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+lock.last_ticket = 0
+save_lock(state, lock, now_ms)
+end
+return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+end
+local more = served == 'more' and 1 or 0
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+local stands_again = waits and called and not passes_by(lock, now_ms)
+if waits and called and not stands_again then
+lock.called = call_until(now_ms, claim_ms, id)
+save_lock(state, lock, now_ms)
+return { 'queued', 0, 2, more, now_ms }
+end
+if waits then
+if stands_again then
+lock.called = '0'
+stand_before_all(queue, own, lock.last_ticket)
+end
+local newest, place = stand_in_line(queue, own, lock.last_ticket)
+if newest ~= lock.last_ticket or served or stands_again then
+lock.last_ticket = newest
+save_lock(state, lock, now_ms)
+end
+if is_called(lock.called, now_ms) then
+recheck_ms = math.min(recheck_ms, claim_ms)
+end
+if barging then
+recheck_ms = math.min(recheck_ms, 2000)
+end
+local looks = place == 0 or barging
+if confirms and place <= 3 and not looks then
+looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
+end
+return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
+end
+if served then
+save_lock(state, lock, now_ms)
+end
+return { 'held', recheck_ms, more }` }
+const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 6, 1, 20], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local how = { channel = channel, sharded = sharded, counted = false }
+local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
+local existed = 0
+local keys = { state, queue, readers, reader_ids }
+for _, key in ipairs(keys) do
+existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+if token then
+redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
+end
+end
+for _, text in ipairs(waiting) do
+local ticket = parse_ticket(text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+end
+return { 'cleared', existed }` }
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 4, 1, 23], text: `local state = KEYS[1]
+local readers = KEYS[2]
+local reader_ids = KEYS[3]
+local leases, leases_at = ARGV, 1
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ends, any = {}, false
+for at = leases_at, #leases, 2 do
+local expires_at_ms = 0
+if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
+expires_at_ms = now_ms + leases[at + 1]
+redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
+any = true
+end
+ends[#ends + 1] = expires_at_ms
+end
+if any then
+lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
+save_freed_lock(state, lock, now_ms)
+redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
+end
+return { 'extended', now_ms, ends }` }
+const extendLua: LuaText = { file: 'lua/lock/extend.lua', taken: [8, 2, 1, 25], text: `local state, state_at = KEYS, 1
+local leases, leases_at = ARGV, 1
+local now_ms = math.floor(clock_us() / 1000)
+local locks, refused = {}, {}
+for at = state_at, #state, 1 do
+local open = function()
+return read_lock(redis.call('GET', state[at]))
+end
+local known, why = try_open(open, '1')
+locks[at] = known or false
+if not known then
+refused[#refused + 1] = at - 1
+refused[#refused + 1] = why
+end
+end
+local ends = {}
+for at = leases_at, #leases, 2 do
+local place = (at - leases_at) / 2 + 1
+local lock = locks[place]
+ends[place] = 0
+if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
+lock.expires_at_ms = now_ms + leases[at + 1]
+ends[place] = lock.expires_at_ms
+save_freed_lock(state[place], lock, now_ms)
+end
+end
+return { 'extended', now_ms, ends, refused }` }
+const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 2, 1, 11], text: `local fenced = KEYS[1]
+local codec = ARGV[1]
+local stored = open_fenced(fenced)
+if stored.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if not stored.value then
+return { 'absent' }
+end
+if stored.codec ~= codec then
+return redis.error_reply('CODEC ' .. stored.codec)
+end
+return { 'found', stored.token, stored.value }` }
+const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 6, 1, 29], text: `local fenced = KEYS[1]
+local codec = ARGV[1]
+local token = tonumber(ARGV[2])
+local value = ARGV[3]
+local caller = ARGV[4]
+local call = tonumber(ARGV[5])
+local stored = open_fenced(fenced)
+if stored.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if stored.codec and stored.codec ~= codec then
+return redis.error_reply('CODEC ' .. stored.codec)
+end
+if stored.token > token then
+return { 'refused', stored.token }
+end
+local process = string.match(caller, '^[^.]*')
+if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
+return { 'stored' }
+end
+redis.call(
+'HSET',
+fenced,
+'layout',
+'1',
+'codec',
+codec,
+'token',
+exact(token),
+'value',
+value,
+'by',
+process .. ' ' .. exact(call)
+)
+return { 'stored' }` }
+const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [7, 4, 1, 26], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+lapse(lock, now_ms)
+local leases = {}
+if lock.mode == 'x' then
+leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
+elseif lock.mode == 's' then
+local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+for at = 1, #live, 2 do
+local known = redis.call('HGET', reader_ids, live[at])
+leases[#leases + 1] = tonumber(live[at])
+leases[#leases + 1] = tonumber(live[at + 1])
+leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
+end
+end
+local line = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+line[#line + 1] = ticket.id
+line[#line + 1] = ticket.kind
+line[#line + 1] = ticket.holder
+end
+return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }` }
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 9, 1, 22], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local token = ARGV[1]
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
+if lock.mode ~= 's' or expires_at_ms <= now_ms then
+return { 'lost' }
+end
+forget_reader(readers, reader_ids, token)
+count_readers(lock, readers, reader_ids, now_ms)
+if lock.mode ~= 's' then
+lock.mode = '-'
+end
+local served
+if is_free(lock) and lock.last_ticket > 0 then
+local how = { channel = channel, sharded = sharded, counted = counted }
+served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+end
+save_freed_lock(state, lock, now_ms)
+return { 'released', served == 'more' and 1 or 0 }` }
+const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 7, 4, 4, 1, 5, 3, 19, 1, 4], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local token = ARGV[1]
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local stored = redis.call('GET', state)
+if is_quickly_given_back(stored, token, now_ms) then
+local saved = redis.pcall('SETRANGE', state, '2', '-')
+if type(saved) == 'number' then
+return { 'released', 0 }
+end
+end
+local lock = read_lock(stored)
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+if lock.token ~= token or lock.mode == 's' then
+return { 'lost' }
+end
+if lock.mode == '-' then
+return { 'released', lock.last_ticket > 0 and 1 or 0 }
+end
+if not is_held(lock, now_ms) then
+return { 'lost' }
+end
+lock.mode = '-'
+lock.expires_at_ms = 0
+if lock.last_ticket == 0 then
+save_freed_lock(state, lock, now_ms)
+return { 'released', 0 }
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+local served = serve(lock, queue, '', claim_ms, now_us, how)
+save_freed_lock(state, lock, now_ms)
+return { 'released', served == 'more' and 1 or 0 }` }
+const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 8, 1, 15], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local readers = KEYS[3]
+local reader_ids = KEYS[4]
+local channel = ARGV[1]
+local claim_ms = tonumber(ARGV[2] or 1000)
+local sharded = ARGV[3] == '1'
+local counted = ARGV[4] ~= '0'
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+if lock.mode == 'x' or lock.last_ticket == 0 then
+return { 'served', 0 }
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+save_freed_lock(state, lock, now_ms)
+return { 'served', served == 'more' and 1 or 0 }` }
+const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 1, 3, 1, 3, 7, 3, 2, 9, 4, 29, 3, 16, 2, 3, 2, 8, 1, 6, 4, 34], text: `local function is_called(called, now_ms)
+if called == '0' then
+return false
+end
+local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+return left_ms > 0 and left_ms <= 60000
+end
+local function called_id(called)
+return string.match(called, '/(.*)$')
+end
+local function call_until(now_ms, claim_ms, id)
+return now_ms + claim_ms .. '/' .. id
+end
+local function passes_by(lock, now_ms)
+return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= 20
+end
+local function stand_before_all(queue, text, last_ticket)
+if last_ticket == 0 then
+return
+end
+local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+if first[1] then
+redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
+end
+end
+local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
+local heard = listens_here(ticket, how)
+if heard == false then
+redis.call('ZREM', queue, ticket.text)
+return false
+end
+local now_ms = math.floor(now_us / 1000)
+local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+local next_ticket = behind and parse_ticket(behind)
+local is_offer = lease_ms < ticket.lease_ms
+local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+if together then
+message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+end
+if not tell_granted(queue, ticket, message, how) then
+return 'untold'
+end
+redis.call('ZREM', queue, ticket.text)
+grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+call_other(queue, process_of(ticket), lease_ms, how)
+end
+if not together and not call_next(queue, next_ticket, lease_ms, how) then
+lock.last_ticket = 0
+end
+return 'granted'
+end
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, how) then
+return false
+end
+local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+lock.called = call_until(now_ms, claim_ms, ticket.id)
+local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+if together and not has_just_asked(ticket, now_ms) then
+call_other(queue, process_of(ticket), claim_ms, how)
+end
+if not call_next(queue, next_ticket, claim_ms, how) then
+lock.last_ticket = 0
+end
+return true
+end
+local function is_overdue(called, now_ms)
+return called ~= '0' and not is_called(called, now_ms)
+end
+local function send_back_late(lock, queue, own, now_ms, how)
+if is_overdue(lock.called, now_ms) then
+lock.late = lock.late or {}
+lock.late[process_of({ id = called_id(lock.called) })] = true
+lock.called = '0'
+end
+if lock.mode == 'l' then
+note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+lock.id = ''
+end
+if lock.late then
+send_back(queue, lock.late, own, how)
+end
+end
+local function serve(lock, queue, own, claim_ms, now_us, how)
+local now_ms = math.floor(now_us / 1000)
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+send_back_late(lock, queue, own, now_ms, how)
+end
+for _ = 1, 500 do
+local pair = redis.call('ZRANGE', queue, '0', '1')
+if not pair[1] then
+lock.last_ticket = 0
+return 'nobody'
+end
+local ticket = parse_ticket(pair[1])
+if ticket.text == own then
+return 'own'
+end
+if ticket.kind == 's' then
+return 'more'
+elseif ticket.kind == 'b' then
+if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+return 'told'
+end
+else
+local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+if came == 'granted' then
+return 'granted'
+elseif came == 'untold' then
+if not pass_silent(queue, ticket, own, now_ms, how) then
+return 'untold'
+end
+end
+end
+end
+return 'more'
+end` }
+const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [6, 8, 2, 3, 1, 6, 3, 19, 2, 8, 1, 14, 6, 17, 4, 3, 1, 13, 1, 51], text: `local function reading_of(lock, readers, reader_ids, id, now_ms)
 local token = redis.call('HGET', reader_ids, 'i' .. id)
+local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
+return tonumber(token), expires_at_ms
+end
+return nil, nil, token
+end
 local function forget_reader(readers, reader_ids, token)
 local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
 redis.call('ZREM', readers, token)
@@ -125,15 +713,6 @@ redis.call('HDEL', reader_ids, 'i' .. id)
 end
 redis.call('HDEL', reader_ids, token)
 return id
-end
-if token then
-forget_reader(readers, reader_ids, token)
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
 end
 local function count_readers(lock, readers, reader_ids, now_ms)
 if lock.mode == 'x' then
@@ -154,237 +733,13 @@ if not last[1] then
 lock.mode = 'l'
 end
 end
-count_readers(lock, readers, reader_ids, now_ms)
-local function lapse(lock, now_ms)
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-lapse(lock, now_ms)
-local served
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-if lock.last_ticket > 0 and lock.mode ~= 'x' then
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local let = 0
-local asleep
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
+local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
+local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
+redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+redis.call('ZADD', readers, 'XX', expires_at_ms, token)
+return expires_at_ms
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
 local now_ms = math.floor(now_us / 1000)
@@ -417,44 +772,12 @@ redis.call('ZREM', queue, ticket.text)
 add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
 return 'granted'
 end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
 local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
+local let = 0
+local asleep
+if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+send_back_late(lock, queue, own, now_ms, how)
 end
 for _ = 1, 500 do
 local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -515,18 +838,35 @@ end
 end
 end
 return 'more'
+end` }
+const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [11, 11, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12], text: `local function read_lock(stored)
+stored = stored or '1 - 0 0 0 0  '
+local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if layout ~= '1' then
+return { layout = string.match(stored, '^%S*') }
 end
-served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
-lock.last_ticket = 0
+return {
+layout = layout,
+mode = mode,
+token = token,
+expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+last_ticket = tonumber(last_ticket),
+called = called,
+id = id,
+holder = holder,
+}
 end
-if lock_text(lock) ~= before then
-local function save_freed_lock(state, lock, now_ms)
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
+local function is_held(lock, now_ms)
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+local function lapse(lock, now_ms)
+if lock.mode ~= '-' and not is_held(lock, now_ms) then
+lock.mode = 'l'
+end
+end
+local function is_free(lock)
+return lock.mode == '-' or lock.mode == 'l'
 end
 local function kept_ms_after(left_ms, awaited)
 local kept_ms = awaited and 7200000 or 600000
@@ -535,8 +875,32 @@ return left_ms + kept_ms
 end
 return awaited and '14400000' or '1200000'
 end
+local function lock_text(lock)
+local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+return '1'
+.. ' '
+.. lock.mode
+.. ' '
+.. times
+.. ' '
+.. lock.called
+.. ' '
+.. lock.id
+.. ' '
+.. lock.holder
+end
+local function lock_kept_ms(lock, now_ms)
+local left_ms = lock.expires_at_ms - now_ms
+local behind = lock.token / 1000 - now_ms
+if behind > left_ms then
+left_ms = math.ceil(behind)
+end
 return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
+local function save_lock(state, lock, now_ms)
+redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+local function save_freed_lock(state, lock, now_ms)
 local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
 local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
 if saved.err then
@@ -544,84 +908,81 @@ redis.call('PEXPIRE', state, kept_ms)
 redis.call('SET', state, text, 'PX', kept_ms)
 end
 end
-save_freed_lock(state, lock, now_ms)
+local function new_token(lock, now_us)
+return string.format('%.0f', next_token(lock.token, now_us))
 end
-return { 'abandoned', served == 'more' and 1 or 0 }`,
-  },
+local function grant(lock, id, holder, token, expires_at_ms)
+lock.mode = 'x'
+lock.token = token
+lock.expires_at_ms = expires_at_ms
+lock.id = id
+lock.holder = holder
+end
+local function free_token(stored, id, passes)
+if not stored then
+return '0', '0 0'
+end
+local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+if token then
+return last_id ~= id and token, '0 0'
+end
+local last_ticket, called
+token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+if token and last_id ~= id and passes then
+return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+end
+return nil
+end
+local function is_quickly_given_back(stored, token, now_ms)
+local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+return known == token
+and tonumber(expires_at_ms) > now_ms
+and (last_ticket == '0' or is_called(called, now_ms))
+end
+local function open_fenced(fenced)
+local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
+local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
+return {
+layout = stored[1] or '1',
+codec = stored[2],
+token = tonumber(stored[3] or 0),
+value = stored[4],
+process = process,
+call = tonumber(call),
+}
+end` }
+
+export interface AbandonSharedArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how long it was to be granted */
+  readonly leaseMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+}
+
+export type AbandonSharedAnswer =
+  | { readonly status: 'abandoned'; readonly more: boolean }
+
+
+/**
+ * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
+ *
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
+ */
+export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
+  script: linked('lock/abandon-shared', '43c9f6466ea80e3960d339cc1ea5d3906f7bd0d8', { reads: false, bytes: false }, [abandonSharedLua, 0, 12, stateModule, 0, 18, abandonSharedLua, 12, 4, stateModule, 36, 14, abandonSharedLua, 16, 1, sharedClock, 0, 4, abandonSharedLua, 17, 2, abandonSharedLua, 20, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 22, 2, readersModule, 8, 9, abandonSharedLua, 24, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 27, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, abandonSharedLua, 28, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 19, 1, abandonSharedLua, 30, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 31, 5, stateModule, 61, 1, stateModule, 50, 6, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonSharedLua, 36, 3]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/abandon-shared.lua', 8],
-    [13, 'lua/shared/lock/state.lua', 12],
-    [24, 'lua/shared/lock/state.lua', 24],
-    [31, 'lua/lock/abandon-shared.lua', 21],
-    [35, 'lua/shared/lock/state.lua', 64],
-    [49, 'lua/lock/abandon-shared.lua', 25],
-    [50, 'lua/shared/clock.lua', 3],
-    [54, 'lua/lock/abandon-shared.lua', 26],
-    [56, 'lua/lock/abandon-shared.lua', 29],
-    [58, 'lua/shared/line.lua', 128],
-    [69, 'lua/shared/line.lua', 154],
-    [76, 'lua/lock/abandon-shared.lua', 31],
-    [78, 'lua/shared/lock/readers.lua', 17],
-    [81, 'lua/shared/lock/readers.lua', 21],
-    [87, 'lua/lock/abandon-shared.lua', 33],
-    [90, 'lua/shared/line.lua', 252],
-    [96, 'lua/shared/lock/readers.lua', 30],
-    [115, 'lua/lock/abandon-shared.lua', 36],
-    [116, 'lua/shared/lock/state.lua', 37],
-    [117, 'lua/shared/lock/state.lua', 32],
-    [120, 'lua/shared/lock/state.lua', 38],
-    [124, 'lua/lock/abandon-shared.lua', 37],
-    [126, 'lua/shared/messages.lua', 7],
-    [129, 'lua/shared/line.lua', 140],
-    [141, 'lua/shared/messages.lua', 17],
-    [157, 'lua/shared/messages.lua', 36],
-    [170, 'lua/shared/messages.lua', 51],
-    [177, 'lua/shared/messages.lua', 11],
-    [180, 'lua/shared/line.lua', 21],
-    [184, 'lua/shared/line.lua', 27],
-    [197, 'lua/lock/abandon-shared.lua', 28],
-    [198, 'lua/lock/abandon-shared.lua', 39],
-    [199, 'lua/shared/lock/readers.lua', 101],
-    [202, 'lua/shared/lock/readers.lua', 105],
-    [203, 'lua/shared/lock/line.lua', 8],
-    [210, 'lua/shared/lock/line.lua', 98],
-    [213, 'lua/shared/line.lua', 215],
-    [229, 'lua/shared/line.lua', 234],
-    [244, 'lua/shared/lock/readers.lua', 106],
-    [245, 'lua/shared/lock/line.lua', 103],
-    [248, 'lua/shared/lock/line.lua', 16],
-    [251, 'lua/shared/lock/line.lua', 106],
-    [256, 'lua/shared/lock/line.lua', 112],
-    [262, 'lua/shared/lock/readers.lua', 107],
-    [264, 'lua/shared/lock/state.lua', 43],
-    [267, 'lua/shared/line.lua', 183],
-    [281, 'lua/shared/line.lua', 198],
-    [284, 'lua/shared/line.lua', 203],
-    [291, 'lua/shared/line.lua', 163],
-    [299, 'lua/shared/lock/line.lua', 20],
-    [302, 'lua/shared/line.lua', 6],
-    [306, 'lua/shared/line.lua', 43],
-    [315, 'lua/shared/lock/line.lua', 80],
-    [331, 'lua/shared/line.lua', 13],
-    [337, 'lua/shared/tokens.lua', 3],
-    [340, 'lua/shared/line.lua', 56],
-    [347, 'lua/shared/lock/readers.lua', 60],
-    [361, 'lua/shared/lock/readers.lua', 80],
-    [378, 'lua/shared/lock/state.lua', 105],
-    [381, 'lua/shared/lock/state.lua', 110],
-    [388, 'lua/shared/lock/line.lua', 48],
-    [417, 'lua/shared/lock/readers.lua', 109],
-    [426, 'lua/shared/lock/readers.lua', 119],
-    [477, 'lua/lock/abandon-shared.lua', 40],
-    [482, 'lua/shared/lock/state.lua', 95],
-    [483, 'lua/shared/lock/state.lua', 79],
-    [485, 'lua/shared/lock/state.lua', 82],
-    [489, 'lua/shared/lock/state.lua', 53],
-    [496, 'lua/shared/lock/state.lua', 86],
-    [498, 'lua/shared/lock/state.lua', 96],
-    [505, 'lua/lock/abandon-shared.lua', 45],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -679,502 +1040,8 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: {
-    name: 'lock/abandon',
-    sha1: '0a92ec250377754502713d7ce67f1186d892514e',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local listens = ARGV[5] == '1'
-local barging = ARGV[6] == '1'
-local claim_ms = tonumber(ARGV[7] or 1000)
-local sharded = ARGV[8] == '1'
-local counted = ARGV[9] ~= '0'
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local ticket = {
-id = id,
-kind = barging and 'b' or 'x',
-lease_ms = lease_ms,
-listens = listens and 1 or 0,
-units = 1,
-holder = holder,
-}
-local function format_ticket(ticket)
-return string.format(
-'%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
-)
-end
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
-end
-local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
-if gave then
-lock.mode = '-'
-lock.expires_at_ms = 0
-end
-local function lapse(lock, now_ms)
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-lapse(lock, now_ms)
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-local called = called_id(lock.called) == id
-lock.called = called and '0' or lock.called
-local served
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-if is_free(lock) and lock.last_ticket > 0 then
-local function serve(lock, queue, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-if ticket.text == own then
-return 'own'
-end
-if ticket.kind == 's' then
-return 'more'
-elseif ticket.kind == 'b' then
-if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'told'
-end
-else
-local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-if came == 'granted' then
-return 'granted'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'untold'
-end
-end
-end
-end
-return 'more'
-end
-served = serve(lock, queue, '', claim_ms, now_us, how)
-elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
-lock.last_ticket = 0
-elseif left and lock.mode == 's' then
-local first = first_ticket(queue)
-served = first and first.kind == 's' and 'more'
-end
-if left or gave or served or called then
-local function save_freed_lock(state, lock, now_ms)
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-save_freed_lock(state, lock, now_ms)
-end
-return { 'abandoned', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('lock/abandon', '0a92ec250377754502713d7ce67f1186d892514e', { reads: false, bytes: false }, [abandonLua, 0, 11, stateModule, 0, 18, abandonLua, 11, 4, sharedClock, 0, 4, abandonLua, 15, 2, abandonLua, 18, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 26, 1, stateModule, 18, 3, abandonLua, 27, 5, stateModule, 21, 5, abandonLua, 32, 1, lineModule, 7, 3, abandonLua, 33, 3, stateModule, 26, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 17, 1, abandonLua, 36, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 37, 8, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonLua, 45, 3]),
   parts: ['state', 'queue'],
-  lines: [
-    [1, 'lua/lock/abandon.lua', 8],
-    [12, 'lua/shared/lock/state.lua', 12],
-    [23, 'lua/shared/lock/state.lua', 24],
-    [30, 'lua/lock/abandon.lua', 20],
-    [34, 'lua/shared/clock.lua', 3],
-    [38, 'lua/lock/abandon.lua', 24],
-    [40, 'lua/lock/abandon.lua', 27],
-    [48, 'lua/shared/line.lua', 128],
-    [59, 'lua/shared/line.lua', 154],
-    [66, 'lua/lock/abandon.lua', 35],
-    [67, 'lua/shared/lock/state.lua', 32],
-    [70, 'lua/lock/abandon.lua', 36],
-    [75, 'lua/shared/lock/state.lua', 37],
-    [80, 'lua/lock/abandon.lua', 41],
-    [81, 'lua/shared/lock/line.lua', 16],
-    [84, 'lua/lock/abandon.lua', 42],
-    [87, 'lua/shared/lock/state.lua', 43],
-    [90, 'lua/shared/messages.lua', 7],
-    [93, 'lua/shared/line.lua', 140],
-    [105, 'lua/shared/messages.lua', 17],
-    [121, 'lua/shared/messages.lua', 36],
-    [134, 'lua/shared/messages.lua', 51],
-    [141, 'lua/shared/messages.lua', 11],
-    [144, 'lua/shared/line.lua', 21],
-    [148, 'lua/shared/line.lua', 27],
-    [161, 'lua/lock/abandon.lua', 26],
-    [162, 'lua/lock/abandon.lua', 45],
-    [163, 'lua/shared/lock/line.lua', 122],
-    [165, 'lua/shared/lock/line.lua', 8],
-    [172, 'lua/shared/lock/line.lua', 98],
-    [175, 'lua/shared/line.lua', 215],
-    [191, 'lua/shared/line.lua', 234],
-    [206, 'lua/shared/lock/line.lua', 124],
-    [207, 'lua/shared/lock/line.lua', 103],
-    [214, 'lua/shared/line.lua', 252],
-    [220, 'lua/shared/lock/line.lua', 110],
-    [221, 'lua/shared/lock/line.lua', 112],
-    [227, 'lua/shared/lock/line.lua', 125],
-    [229, 'lua/shared/lock/line.lua', 20],
-    [232, 'lua/shared/line.lua', 6],
-    [236, 'lua/shared/line.lua', 163],
-    [244, 'lua/shared/line.lua', 43],
-    [253, 'lua/shared/lock/line.lua', 80],
-    [269, 'lua/shared/line.lua', 13],
-    [275, 'lua/shared/tokens.lua', 3],
-    [278, 'lua/shared/lock/state.lua', 105],
-    [281, 'lua/shared/line.lua', 56],
-    [288, 'lua/shared/lock/state.lua', 110],
-    [295, 'lua/shared/lock/line.lua', 48],
-    [324, 'lua/shared/line.lua', 183],
-    [338, 'lua/shared/line.lua', 198],
-    [341, 'lua/shared/line.lua', 203],
-    [348, 'lua/shared/lock/line.lua', 127],
-    [377, 'lua/lock/abandon.lua', 46],
-    [382, 'lua/lock/abandon.lua', 52],
-    [385, 'lua/shared/lock/state.lua', 95],
-    [386, 'lua/shared/lock/state.lua', 64],
-    [400, 'lua/shared/lock/state.lua', 79],
-    [402, 'lua/shared/lock/state.lua', 82],
-    [406, 'lua/shared/lock/state.lua', 53],
-    [413, 'lua/shared/lock/state.lua', 86],
-    [415, 'lua/shared/lock/state.lua', 96],
-    [422, 'lua/lock/abandon.lua', 55],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1231,152 +1098,8 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: {
-    name: 'lock/acquire-all',
-    sha1: 'ccc5897f6d72c971d11d1eb3432e5a6866207fad',
-    reads: false,
-    bytes: false,
-    source: `local states, states_at = KEYS, 1
-local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local locks, mine = {}, 0
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-local function lapse(lock, now_ms)
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-for at = states_at, #states, 1 do
-local lock = read_lock(redis.call('GET', states[at]))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-if lock.id == id and lock.mode == '-' then
-return redis.error_reply('INVALID id: this attempt has given a lock back')
-end
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-mine = mine + 1
-end
-lapse(lock, now_ms)
-locks[at] = lock
-end
-if mine < #locks then
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-for at, lock in ipairs(locks) do
-if not is_free(lock) then
-return { 'held', at - 1 }
-elseif lock.last_ticket > 0 then
-return { 'awaited', at - 1 }
-end
-end
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local function save_lock(state, lock, now_ms)
-redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-local leases = {}
-for at, lock in ipairs(locks) do
-if mine < #locks then
-grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-save_lock(states[at], lock, now_ms)
-end
-leases[2 * at - 1] = tonumber(lock.token)
-leases[2 * at] = lock.expires_at_ms
-end
-return { 'granted', now_ms, leases }`,
-  },
+  script: linked('lock/acquire-all', 'ccc5897f6d72c971d11d1eb3432e5a6866207fad', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 26, acquireAllLua, 7, 15, stateModule, 26, 3, acquireAllLua, 22, 8, stateModule, 72, 7, sharedTokens, 0, 3, stateModule, 69, 3, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 11, acquireAllLua, 30, 10]),
   parts: [],
-  lines: [
-    [1, 'lua/lock/acquire-all.lua', 11],
-    [5, 'lua/shared/clock.lua', 3],
-    [9, 'lua/lock/acquire-all.lua', 16],
-    [12, 'lua/shared/lock/state.lua', 12],
-    [23, 'lua/shared/lock/state.lua', 24],
-    [30, 'lua/shared/lock/state.lua', 32],
-    [33, 'lua/shared/lock/state.lua', 37],
-    [38, 'lua/lock/acquire-all.lua', 19],
-    [53, 'lua/shared/lock/state.lua', 43],
-    [56, 'lua/lock/acquire-all.lua', 34],
-    [64, 'lua/shared/lock/state.lua', 110],
-    [71, 'lua/shared/tokens.lua', 3],
-    [74, 'lua/shared/lock/state.lua', 105],
-    [77, 'lua/shared/lock/state.lua', 64],
-    [91, 'lua/shared/lock/state.lua', 53],
-    [98, 'lua/shared/lock/state.lua', 79],
-    [100, 'lua/shared/lock/state.lua', 82],
-    [106, 'lua/shared/lock/state.lua', 89],
-    [109, 'lua/lock/acquire-all.lua', 42],
-  ],
   encode(args) {
     return [
       args.id,
@@ -1444,1120 +1167,8 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: {
-    name: 'lock/acquire-shared',
-    sha1: '8b7b29287e8bac589583f41e427dc30f1d0b8943',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local waits = ARGV[5] == '1'
-local listens = ARGV[6] == '1'
-local claim_ms = tonumber(ARGV[7] or 1000)
-local sharded = ARGV[8] == '1'
-local counted = ARGV[9] ~= '0'
-local confirms = ARGV[10] == '1'
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function reading_of(lock, readers, reader_ids, id, now_ms)
-local token = redis.call('HGET', reader_ids, 'i' .. id)
-local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
-return tonumber(token), expires_at_ms
-end
-return nil, nil, token
-end
-local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-if known then
-if confirms then
-local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
-local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-redis.call('ZADD', readers, 'XX', expires_at_ms, token)
-return expires_at_ms
-end
-ends_at_ms =
-confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
-local function save_freed_lock(state, lock, now_ms)
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-save_freed_lock(state, lock, now_ms)
-end
-return { 'granted', known, ends_at_ms, now_ms }
-end
-local function forget_reader(readers, reader_ids, token)
-local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-redis.call('ZREM', readers, token)
-if redis.call('HGET', reader_ids, 'i' .. id) == token then
-redis.call('HDEL', reader_ids, 'i' .. id)
-end
-redis.call('HDEL', reader_ids, token)
-return id
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-local function count_readers(lock, readers, reader_ids, now_ms)
-if lock.mode == 'x' then
-return
-end
-local until_ms = lock.mode == 's' and now_ms or '+inf'
-local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-for at = 1, #ended, 2 do
-local id = forget_reader(readers, reader_ids, ended[at])
-note_late(lock, id, ended[at], ended[at + 1])
-end
-if lock.mode ~= 's' then
-return
-end
-local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-lock.expires_at_ms = tonumber(last[2] or 0)
-if not last[1] then
-lock.mode = 'l'
-end
-end
-count_readers(lock, readers, reader_ids, now_ms)
-local function lapse(lock, now_ms)
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-lapse(lock, now_ms)
-local ticket =
-{ id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local function format_ticket(ticket)
-return string.format(
-'%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
-)
-end
-local function keep_place(queue, ticket)
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
-end
-local text, before = format_ticket(ticket), other_text(ticket)
-local score = redis.call('ZSCORE', queue, before)
-if score then
-redis.call('ZREM', queue, before)
-redis.call('ZADD', queue, 'NX', score, text)
-end
-return text
-end
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
-local served = 'nobody'
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-if lock.last_ticket > 0 and lock.mode ~= 'x' then
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = now_ms + lease_ms
-lock.token = string.format('%.0f', next_token(lock.token, now_us))
-lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-lock.mode = 's'
-lock.id = ''
-lock.holder = ''
-redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-redis.call('ZADD', readers, expires_at_ms, lock.token)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-return expires_at_ms
-end
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token = next_token(lock.token, now_us)
-local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-return 'granted'
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local let = 0
-local asleep
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-return 'served'
-elseif ticket.text == own and fits then
-return 'own'
-elseif not fits then
-local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif let == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-elseif ticket.kind == 'b' then
-if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'served'
-end
-else
-local reads = ticket.kind == 's'
-local came
-if reads then
-came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-else
-came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-end
-if came == 'granted' then
-if not reads then
-return 'served'
-end
-let, asleep = let + 1, process_of(ticket)
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-end
-end
-end
-return 'more'
-end
-served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-end
-local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
-local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
-local function save_lock(state, lock, now_ms)
-redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-if fits then
-if not is_called(lock.called, now_ms) then
-lock.called = '0'
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = now_ms + lease_ms
-lock.token = string.format('%.0f', next_token(lock.token, now_us))
-lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-lock.mode = 's'
-lock.id = ''
-lock.holder = ''
-redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-redis.call('ZADD', readers, expires_at_ms, lock.token)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-return expires_at_ms
-end
-local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-if served == 'own' then
-redis.call('ZREM', queue, own)
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token = next_token(lock.token, now_us)
-local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-return 'granted'
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local let = 0
-local asleep
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-return 'served'
-elseif ticket.text == own and fits then
-return 'own'
-elseif not fits then
-local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif let == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-elseif ticket.kind == 'b' then
-if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'served'
-end
-else
-local reads = ticket.kind == 's'
-local came
-if reads then
-came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-else
-came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-end
-if came == 'granted' then
-if not reads then
-return 'served'
-end
-let, asleep = let + 1, process_of(ticket)
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-end
-end
-end
-return 'more'
-end
-serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-end
-local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
-if ended then
-forget_reader(readers, reader_ids, ended)
-end
-save_lock(state, lock, now_ms)
-return { 'granted', token, expires_at_ms, now_ms }
-end
-known, ends_at_ms = reading_of(lock, readers, reader_ids, id, now_ms)
-if known then
-save_lock(state, lock, now_ms)
-return { 'granted', known, ends_at_ms, now_ms }
-end
-local more = served == 'more' and 1 or 0
-local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-local place = 0
-if waits then
-local function stand_in_line(queue, text, last_ticket)
-if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-redis.call('PEXPIRE', queue, '7200000')
-return last_ticket + 1, redis.call('ZCARD', queue) - 1
-end
-local place = redis.call('ZRANK', queue, text)
-if place == 0 then
-local function note_asked(queue, text)
-local score = redis.call('ZSCORE', queue, text)
-if string.find(score, '.', 1, true) then
-redis.call('ZADD', queue, 'XX', math.floor(score), text)
-end
-end
-note_asked(queue, text)
-end
-return last_ticket, place
-end
-lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
-if ended then
-forget_reader(readers, reader_ids, ended)
-end
-end
-save_lock(state, lock, now_ms)
-if waits then
-return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
-end
-return { 'held', recheck_ms, more }`,
-  },
+  script: linked('lock/acquire-shared', '8b7b29287e8bac589583f41e427dc30f1d0b8943', { reads: false, bytes: false }, [acquireSharedLua, 0, 14, stateModule, 0, 18, acquireSharedLua, 14, 4, sharedClock, 0, 4, acquireSharedLua, 18, 2, readersModule, 0, 8, acquireSharedLua, 20, 1, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, acquireSharedLua, 21, 2, readersModule, 36, 8, acquireSharedLua, 23, 2, stateModule, 61, 8, acquireSharedLua, 25, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 29, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, acquireSharedLua, 30, 1, acquireSharedLua, 32, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 34, 2, lineModule, 0, 7, stateModule, 26, 3, acquireSharedLua, 31, 1, acquireSharedLua, 36, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 37, 4, stateModule, 58, 3, acquireSharedLua, 41, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 45, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 48, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 66, 10]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/acquire-shared.lua', 11],
-    [15, 'lua/shared/lock/state.lua', 12],
-    [26, 'lua/shared/lock/state.lua', 24],
-    [33, 'lua/lock/acquire-shared.lua', 26],
-    [37, 'lua/shared/clock.lua', 3],
-    [41, 'lua/lock/acquire-shared.lua', 30],
-    [43, 'lua/shared/lock/readers.lua', 7],
-    [51, 'lua/lock/acquire-shared.lua', 32],
-    [52, 'lua/shared/lock/state.lua', 64],
-    [66, 'lua/shared/lock/state.lua', 53],
-    [73, 'lua/shared/lock/state.lua', 79],
-    [75, 'lua/shared/lock/state.lua', 82],
-    [81, 'lua/lock/acquire-shared.lua', 33],
-    [83, 'lua/shared/lock/readers.lua', 51],
-    [91, 'lua/lock/acquire-shared.lua', 35],
-    [93, 'lua/shared/lock/state.lua', 95],
-    [101, 'lua/lock/acquire-shared.lua', 37],
-    [105, 'lua/shared/lock/readers.lua', 17],
-    [108, 'lua/shared/lock/readers.lua', 21],
-    [114, 'lua/shared/line.lua', 252],
-    [120, 'lua/shared/lock/readers.lua', 30],
-    [139, 'lua/lock/acquire-shared.lua', 41],
-    [140, 'lua/shared/lock/state.lua', 37],
-    [141, 'lua/shared/lock/state.lua', 32],
-    [144, 'lua/shared/lock/state.lua', 38],
-    [148, 'lua/lock/acquire-shared.lua', 42],
-    [149, 'lua/lock/acquire-shared.lua', 45],
-    [151, 'lua/shared/line.lua', 128],
-    [162, 'lua/shared/line.lua', 90],
-    [163, 'lua/shared/line.lua', 154],
-    [170, 'lua/shared/line.lua', 91],
-    [178, 'lua/lock/acquire-shared.lua', 47],
-    [180, 'lua/shared/lock/line.lua', 8],
-    [187, 'lua/shared/lock/state.lua', 43],
-    [190, 'lua/lock/acquire-shared.lua', 44],
-    [191, 'lua/lock/acquire-shared.lua', 49],
-    [192, 'lua/shared/lock/line.lua', 98],
-    [195, 'lua/shared/messages.lua', 7],
-    [198, 'lua/shared/line.lua', 140],
-    [210, 'lua/shared/messages.lua', 17],
-    [226, 'lua/shared/messages.lua', 36],
-    [239, 'lua/shared/messages.lua', 51],
-    [246, 'lua/shared/line.lua', 215],
-    [262, 'lua/shared/line.lua', 234],
-    [277, 'lua/shared/messages.lua', 11],
-    [280, 'lua/shared/line.lua', 183],
-    [294, 'lua/shared/line.lua', 198],
-    [297, 'lua/shared/line.lua', 203],
-    [304, 'lua/shared/line.lua', 163],
-    [312, 'lua/shared/lock/line.lua', 20],
-    [315, 'lua/shared/line.lua', 6],
-    [319, 'lua/shared/line.lua', 21],
-    [323, 'lua/shared/line.lua', 27],
-    [336, 'lua/shared/line.lua', 43],
-    [345, 'lua/shared/lock/line.lua', 80],
-    [361, 'lua/shared/line.lua', 13],
-    [367, 'lua/shared/tokens.lua', 3],
-    [370, 'lua/shared/line.lua', 56],
-    [377, 'lua/shared/lock/readers.lua', 60],
-    [391, 'lua/shared/lock/readers.lua', 80],
-    [408, 'lua/shared/lock/state.lua', 105],
-    [411, 'lua/shared/lock/state.lua', 110],
-    [418, 'lua/shared/lock/line.lua', 48],
-    [447, 'lua/shared/lock/readers.lua', 101],
-    [450, 'lua/shared/lock/readers.lua', 105],
-    [452, 'lua/shared/lock/line.lua', 103],
-    [455, 'lua/shared/lock/line.lua', 16],
-    [458, 'lua/shared/lock/line.lua', 16],
-    [461, 'lua/shared/lock/line.lua', 106],
-    [466, 'lua/shared/lock/line.lua', 112],
-    [472, 'lua/shared/lock/line.lua', 103],
-    [475, 'lua/shared/lock/line.lua', 16],
-    [478, 'lua/shared/lock/line.lua', 16],
-    [481, 'lua/shared/lock/line.lua', 106],
-    [486, 'lua/shared/lock/line.lua', 112],
-    [492, 'lua/shared/lock/readers.lua', 107],
-    [503, 'lua/shared/lock/readers.lua', 119],
-    [554, 'lua/lock/acquire-shared.lua', 50],
-    [556, 'lua/lock/acquire-shared.lua', 53],
-    [558, 'lua/shared/lock/state.lua', 89],
-    [561, 'lua/lock/acquire-shared.lua', 55],
-    [565, 'lua/shared/tokens.lua', 3],
-    [568, 'lua/shared/lock/readers.lua', 60],
-    [582, 'lua/lock/acquire-shared.lua', 59],
-    [585, 'lua/shared/lock/line.lua', 98],
-    [588, 'lua/shared/messages.lua', 7],
-    [591, 'lua/shared/line.lua', 140],
-    [603, 'lua/shared/messages.lua', 17],
-    [619, 'lua/shared/messages.lua', 36],
-    [632, 'lua/shared/messages.lua', 51],
-    [639, 'lua/shared/line.lua', 215],
-    [655, 'lua/shared/line.lua', 234],
-    [670, 'lua/shared/messages.lua', 11],
-    [673, 'lua/shared/line.lua', 183],
-    [687, 'lua/shared/line.lua', 198],
-    [690, 'lua/shared/line.lua', 203],
-    [697, 'lua/shared/line.lua', 163],
-    [705, 'lua/shared/lock/line.lua', 20],
-    [708, 'lua/shared/line.lua', 6],
-    [712, 'lua/shared/line.lua', 21],
-    [716, 'lua/shared/line.lua', 27],
-    [729, 'lua/shared/line.lua', 43],
-    [738, 'lua/shared/lock/line.lua', 80],
-    [754, 'lua/shared/line.lua', 13],
-    [760, 'lua/shared/line.lua', 56],
-    [767, 'lua/shared/lock/readers.lua', 80],
-    [784, 'lua/shared/lock/state.lua', 105],
-    [787, 'lua/shared/lock/state.lua', 110],
-    [794, 'lua/shared/lock/line.lua', 48],
-    [823, 'lua/shared/lock/readers.lua', 101],
-    [826, 'lua/shared/lock/readers.lua', 105],
-    [828, 'lua/shared/lock/line.lua', 103],
-    [831, 'lua/shared/lock/line.lua', 16],
-    [834, 'lua/shared/lock/line.lua', 16],
-    [837, 'lua/shared/lock/line.lua', 106],
-    [842, 'lua/shared/lock/line.lua', 112],
-    [848, 'lua/shared/lock/line.lua', 103],
-    [851, 'lua/shared/lock/line.lua', 16],
-    [854, 'lua/shared/lock/line.lua', 16],
-    [857, 'lua/shared/lock/line.lua', 106],
-    [862, 'lua/shared/lock/line.lua', 112],
-    [868, 'lua/shared/lock/readers.lua', 107],
-    [879, 'lua/shared/lock/readers.lua', 119],
-    [930, 'lua/lock/acquire-shared.lua', 62],
-    [939, 'lua/lock/acquire-shared.lua', 72],
-    [945, 'lua/lock/acquire-shared.lua', 79],
-    [948, 'lua/shared/line.lua', 77],
-    [955, 'lua/shared/line.lua', 68],
-    [961, 'lua/shared/line.lua', 84],
-    [965, 'lua/lock/acquire-shared.lua', 82],
-    [966, 'lua/lock/acquire-shared.lua', 84],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -2639,760 +1250,8 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: {
-    name: 'lock/acquire',
-    sha1: 'd3c585abc640bb4e4ee4380eb0afea976430ac4d',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local waits = ARGV[5] == '1'
-local listens = ARGV[6] == '1'
-local barging = ARGV[7] == '1'
-local claim_ms = tonumber(ARGV[8] or 1000)
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] ~= '0'
-local confirms = ARGV[11] == '1'
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-local function free_token(stored, id, passes)
-if not stored then
-return '0', '0 0'
-end
-local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
-if token then
-return last_id ~= id and token, '0 0'
-end
-local last_ticket, called
-token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
-if token and last_id ~= id and passes then
-return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
-end
-return nil
-end
-local last_token, line = free_token(stored, id, barging and not waits)
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-if last_token then
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local token = next_token(last_token, now_us)
-local expires_at_ms = now_ms + lease_ms
-local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
-redis.call(
-'SET',
-state,
-'1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
-'PX',
-kept_ms_after(left_ms, line ~= '0 0')
-)
-return { 'granted', token, expires_at_ms, now_ms }
-end
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(stored)
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-if confirms then
-lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
-local function save_freed_lock(state, lock, now_ms)
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-save_freed_lock(state, lock, now_ms)
-end
-return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-if lock.id == id and lock.mode == '-' then
-return redis.error_reply('INVALID id: this attempt has given the lock back')
-end
-local function lapse(lock, now_ms)
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-lapse(lock, now_ms)
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-local function save_lock(state, lock, now_ms)
-redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-if is_free(lock) and lock.last_ticket == 0 then
-lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-save_lock(state, lock, now_ms)
-return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-local ticket = {
-id = id,
-kind = barging and 'b' or 'x',
-lease_ms = lease_ms,
-listens = listens and 1 or 0,
-units = 1,
-holder = holder,
-}
-local function format_ticket(ticket)
-return string.format(
-'%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
-)
-end
-local function keep_place(queue, ticket)
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
-end
-local text, before = format_ticket(ticket), other_text(ticket)
-local score = redis.call('ZSCORE', queue, before)
-if score then
-redis.call('ZREM', queue, before)
-redis.call('ZADD', queue, 'NX', score, text)
-end
-return text
-end
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
-local served
-if is_free(lock) then
-local how = { channel = channel, sharded = sharded, counted = counted }
-if not barging then
-local function serve(lock, queue, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-if ticket.text == own then
-return 'own'
-end
-if ticket.kind == 's' then
-return 'more'
-elseif ticket.kind == 'b' then
-if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'told'
-end
-else
-local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-if came == 'granted' then
-return 'granted'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'untold'
-end
-end
-end
-end
-return 'more'
-end
-served = serve(lock, queue, own, claim_ms, now_us, how)
-end
-if barging or served == 'own' or served == 'nobody' then
-lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-save_lock(state, lock, now_ms)
-redis.call('ZREM', queue, own)
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
-lock.last_ticket = 0
-save_lock(state, lock, now_ms)
-end
-return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-end
-local more = served == 'more' and 1 or 0
-local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-local function passes_by(lock, now_ms)
-return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= 20
-end
-local stands_again = waits and called and not passes_by(lock, now_ms)
-if waits and called and not stands_again then
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-lock.called = call_until(now_ms, claim_ms, id)
-save_lock(state, lock, now_ms)
-return { 'queued', 0, 2, more, now_ms }
-end
-if waits then
-if stands_again then
-lock.called = '0'
-local function stand_before_all(queue, text, last_ticket)
-if last_ticket == 0 then
-return
-end
-local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
-if first[1] then
-redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
-end
-end
-stand_before_all(queue, own, lock.last_ticket)
-end
-local function stand_in_line(queue, text, last_ticket)
-if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-redis.call('PEXPIRE', queue, '7200000')
-return last_ticket + 1, redis.call('ZCARD', queue) - 1
-end
-local place = redis.call('ZRANK', queue, text)
-if place == 0 then
-local function note_asked(queue, text)
-local score = redis.call('ZSCORE', queue, text)
-if string.find(score, '.', 1, true) then
-redis.call('ZADD', queue, 'XX', math.floor(score), text)
-end
-end
-note_asked(queue, text)
-end
-return last_ticket, place
-end
-local newest, place = stand_in_line(queue, own, lock.last_ticket)
-if newest ~= lock.last_ticket or served or stands_again then
-lock.last_ticket = newest
-save_lock(state, lock, now_ms)
-end
-if is_called(lock.called, now_ms) then
-recheck_ms = math.min(recheck_ms, claim_ms)
-end
-if barging then
-recheck_ms = math.min(recheck_ms, 2000)
-end
-local looks = place == 0 or barging
-if confirms and place <= 3 and not looks then
-looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
-end
-return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
-end
-if served then
-save_lock(state, lock, now_ms)
-end
-return { 'held', recheck_ms, more }`,
-  },
+  script: linked('lock/acquire', 'd3c585abc640bb4e4ee4380eb0afea976430ac4d', { reads: false, bytes: false }, [acquireLua, 0, 13, sharedClock, 0, 4, acquireLua, 13, 3, lineModule, 7, 3, stateModule, 79, 15, acquireLua, 16, 1, stateModule, 29, 7, acquireLua, 17, 1, sharedTokens, 0, 3, acquireLua, 18, 13, stateModule, 0, 18, acquireLua, 31, 4, stateModule, 18, 3, stateModule, 36, 22, acquireLua, 35, 3, stateModule, 61, 8, acquireLua, 38, 7, stateModule, 21, 5, acquireLua, 45, 1, lineModule, 0, 7, acquireLua, 46, 1, stateModule, 26, 3, stateModule, 58, 3, acquireLua, 47, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 49, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 61, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 66, 4, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 73, 9, lineModule, 13, 3, acquireLua, 82, 2, lineModule, 10, 3, acquireLua, 84, 7, lineModule, 16, 9, acquireLua, 91, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 93, 21]),
   parts: ['state', 'queue'],
-  lines: [
-    [1, 'lua/lock/acquire.lua', 13],
-    [14, 'lua/shared/clock.lua', 3],
-    [18, 'lua/lock/acquire.lua', 27],
-    [21, 'lua/shared/lock/line.lua', 16],
-    [24, 'lua/shared/lock/state.lua', 124],
-    [39, 'lua/lock/acquire.lua', 30],
-    [40, 'lua/shared/lock/state.lua', 53],
-    [47, 'lua/lock/acquire.lua', 31],
-    [48, 'lua/shared/tokens.lua', 3],
-    [51, 'lua/lock/acquire.lua', 32],
-    [54, 'lua/lock/acquire.lua', 36],
-    [64, 'lua/shared/lock/state.lua', 12],
-    [75, 'lua/shared/lock/state.lua', 24],
-    [82, 'lua/lock/acquire.lua', 50],
-    [86, 'lua/shared/lock/state.lua', 32],
-    [89, 'lua/shared/lock/state.lua', 64],
-    [103, 'lua/shared/lock/state.lua', 79],
-    [105, 'lua/shared/lock/state.lua', 82],
-    [111, 'lua/lock/acquire.lua', 54],
-    [114, 'lua/shared/lock/state.lua', 95],
-    [122, 'lua/lock/acquire.lua', 57],
-    [129, 'lua/shared/lock/state.lua', 37],
-    [134, 'lua/lock/acquire.lua', 64],
-    [135, 'lua/shared/lock/line.lua', 8],
-    [142, 'lua/lock/acquire.lua', 65],
-    [143, 'lua/shared/lock/state.lua', 43],
-    [146, 'lua/shared/lock/state.lua', 89],
-    [149, 'lua/lock/acquire.lua', 67],
-    [151, 'lua/shared/tokens.lua', 3],
-    [154, 'lua/shared/lock/state.lua', 110],
-    [161, 'lua/shared/lock/state.lua', 105],
-    [164, 'lua/lock/acquire.lua', 69],
-    [168, 'lua/lock/acquire.lua', 74],
-    [176, 'lua/shared/line.lua', 128],
-    [187, 'lua/shared/line.lua', 90],
-    [188, 'lua/shared/line.lua', 154],
-    [195, 'lua/shared/line.lua', 91],
-    [203, 'lua/lock/acquire.lua', 82],
-    [208, 'lua/shared/lock/line.lua', 122],
-    [210, 'lua/shared/lock/line.lua', 98],
-    [213, 'lua/shared/messages.lua', 7],
-    [216, 'lua/shared/line.lua', 140],
-    [228, 'lua/shared/messages.lua', 17],
-    [244, 'lua/shared/messages.lua', 36],
-    [257, 'lua/shared/messages.lua', 51],
-    [264, 'lua/shared/line.lua', 215],
-    [280, 'lua/shared/line.lua', 234],
-    [295, 'lua/shared/lock/line.lua', 124],
-    [296, 'lua/shared/lock/line.lua', 103],
-    [303, 'lua/shared/line.lua', 252],
-    [309, 'lua/shared/lock/line.lua', 110],
-    [310, 'lua/shared/lock/line.lua', 112],
-    [316, 'lua/shared/lock/line.lua', 125],
-    [318, 'lua/shared/tokens.lua', 3],
-    [321, 'lua/shared/lock/state.lua', 110],
-    [328, 'lua/shared/lock/state.lua', 105],
-    [331, 'lua/shared/lock/line.lua', 20],
-    [334, 'lua/shared/line.lua', 6],
-    [338, 'lua/shared/messages.lua', 11],
-    [341, 'lua/shared/line.lua', 163],
-    [349, 'lua/shared/line.lua', 21],
-    [353, 'lua/shared/line.lua', 27],
-    [366, 'lua/shared/line.lua', 43],
-    [375, 'lua/shared/lock/line.lua', 80],
-    [391, 'lua/shared/line.lua', 13],
-    [397, 'lua/shared/line.lua', 56],
-    [404, 'lua/shared/lock/line.lua', 48],
-    [433, 'lua/shared/line.lua', 183],
-    [447, 'lua/shared/line.lua', 198],
-    [450, 'lua/shared/line.lua', 203],
-    [457, 'lua/shared/lock/line.lua', 127],
-    [486, 'lua/lock/acquire.lua', 87],
-    [490, 'lua/shared/tokens.lua', 3],
-    [493, 'lua/shared/lock/state.lua', 110],
-    [500, 'lua/shared/lock/state.lua', 105],
-    [503, 'lua/lock/acquire.lua', 91],
-    [506, 'lua/shared/messages.lua', 7],
-    [509, 'lua/shared/line.lua', 140],
-    [521, 'lua/shared/messages.lua', 17],
-    [537, 'lua/shared/messages.lua', 36],
-    [550, 'lua/shared/messages.lua', 51],
-    [557, 'lua/shared/messages.lua', 11],
-    [560, 'lua/shared/line.lua', 21],
-    [564, 'lua/shared/line.lua', 27],
-    [577, 'lua/lock/acquire.lua', 94],
-    [586, 'lua/shared/lock/line.lua', 30],
-    [589, 'lua/lock/acquire.lua', 103],
-    [591, 'lua/shared/lock/line.lua', 20],
-    [594, 'lua/lock/acquire.lua', 105],
-    [601, 'lua/shared/lock/line.lua', 35],
-    [610, 'lua/lock/acquire.lua', 112],
-    [612, 'lua/shared/line.lua', 77],
-    [619, 'lua/shared/line.lua', 68],
-    [625, 'lua/shared/line.lua', 84],
-    [629, 'lua/lock/acquire.lua', 114],
-    [640, 'lua/lock/acquire.lua', 126],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -3455,120 +1314,8 @@ export type ClearAnswer =
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'lock/clear',
-    sha1: 'd832eff73cc335eb893c80367052d858e74237bd',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
-local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
-local existed = 0
-local keys = { state, queue, readers, reader_ids }
-for _, key in ipairs(keys) do
-existed = math.max(existed, redis.call('UNLINK', key))
-end
-if newest then
-local function token_to_leave(newest, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local ms = behind_ms(newest, now_ms)
-if ms < 10 then
-return nil
-end
-return string.format('%.0f', newest + 1), ms + 600000
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-if token then
-redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
-end
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local how = { channel = channel, sharded = sharded, counted = false }
-for _, text in ipairs(waiting) do
-local ticket = parse_ticket(text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-return { 'cleared', existed }`,
-  },
+  script: linked('lock/clear', 'd832eff73cc335eb893c80367052d858e74237bd', { reads: false, bytes: false }, [clearLua, 0, 6, clearLua, 7, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 16, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 6, 1, clearLua, 21, 5]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/clear.lua', 8],
-    [7, 'lua/lock/clear.lua', 16],
-    [16, 'lua/shared/clock-steps.lua', 18],
-    [17, 'lua/shared/clock-steps.lua', 5],
-    [20, 'lua/shared/clock-steps.lua', 19],
-    [26, 'lua/shared/clock.lua', 3],
-    [30, 'lua/lock/clear.lua', 25],
-    [35, 'lua/shared/line.lua', 140],
-    [47, 'lua/shared/messages.lua', 7],
-    [50, 'lua/shared/messages.lua', 17],
-    [66, 'lua/shared/messages.lua', 36],
-    [79, 'lua/shared/messages.lua', 51],
-    [86, 'lua/lock/clear.lua', 15],
-    [87, 'lua/lock/clear.lua', 30],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -3612,115 +1359,8 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: {
-    name: 'lock/extend-shared',
-    sha1: '4eeed8f9ab50c9d92ea850d869cfd61a277a1043',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local readers = KEYS[2]
-local reader_ids = KEYS[3]
-local leases, leases_at = ARGV, 1
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ends, any = {}, false
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-for at = leases_at, #leases, 2 do
-local expires_at_ms = 0
-if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
-expires_at_ms = now_ms + leases[at + 1]
-redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
-any = true
-end
-ends[#ends + 1] = expires_at_ms
-end
-if any then
-lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
-local function save_freed_lock(state, lock, now_ms)
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-save_freed_lock(state, lock, now_ms)
-redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
-end
-return { 'extended', now_ms, ends }`,
-  },
+  script: linked('lock/extend-shared', '4eeed8f9ab50c9d92ea850d869cfd61a277a1043', { reads: false, bytes: false }, [extendSharedLua, 0, 4, stateModule, 0, 18, extendSharedLua, 4, 4, sharedClock, 0, 4, extendSharedLua, 8, 2, stateModule, 29, 7, stateModule, 50, 8, extendSharedLua, 10, 12, stateModule, 61, 1, stateModule, 36, 14, stateModule, 62, 7, extendSharedLua, 22, 5]),
   parts: ['state', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/extend-shared.lua', 8],
-    [5, 'lua/shared/lock/state.lua', 12],
-    [16, 'lua/shared/lock/state.lua', 24],
-    [23, 'lua/lock/extend-shared.lua', 13],
-    [27, 'lua/shared/clock.lua', 3],
-    [31, 'lua/lock/extend-shared.lua', 17],
-    [33, 'lua/shared/lock/state.lua', 53],
-    [40, 'lua/shared/lock/state.lua', 79],
-    [42, 'lua/shared/lock/state.lua', 82],
-    [48, 'lua/lock/extend-shared.lua', 19],
-    [60, 'lua/shared/lock/state.lua', 95],
-    [61, 'lua/shared/lock/state.lua', 64],
-    [75, 'lua/shared/lock/state.lua', 96],
-    [82, 'lua/lock/extend-shared.lua', 31],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -3777,129 +1417,8 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: {
-    name: 'lock/extend',
-    sha1: 'dbb6324e07bc37b7c393242441a10d347c765acd',
-    reads: false,
-    bytes: false,
-    source: `local state, state_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local locks, refused = {}, {}
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local function try_open(open, layout)
-local ok, known = pcall(open)
-if not ok then
-return nil, type(known) == 'table' and known.err or known
-end
-if known.layout ~= layout then
-return nil, 'LAYOUT ' .. known.layout
-end
-return known
-end
-for at = state_at, #state, 1 do
-local open = function()
-return read_lock(redis.call('GET', state[at]))
-end
-local known, why = try_open(open, '1')
-locks[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
-end
-end
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local function save_freed_lock(state, lock, now_ms)
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local lock = locks[place]
-ends[place] = 0
-if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
-lock.expires_at_ms = now_ms + leases[at + 1]
-ends[place] = lock.expires_at_ms
-save_freed_lock(state[place], lock, now_ms)
-end
-end
-return { 'extended', now_ms, ends, refused }`,
-  },
+  script: linked('lock/extend', 'dbb6324e07bc37b7c393242441a10d347c765acd', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 18, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 18, 3, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, stateModule, 61, 8, extendLua, 15, 12]),
   parts: [],
-  lines: [
-    [1, 'lua/lock/extend.lua', 9],
-    [3, 'lua/shared/clock.lua', 3],
-    [7, 'lua/lock/extend.lua', 12],
-    [9, 'lua/shared/lock/state.lua', 12],
-    [20, 'lua/shared/lock/state.lua', 24],
-    [27, 'lua/shared/opening.lua', 3],
-    [30, 'lua/shared/opening.lua', 7],
-    [37, 'lua/lock/extend.lua', 14],
-    [48, 'lua/shared/lock/state.lua', 32],
-    [51, 'lua/shared/lock/state.lua', 64],
-    [65, 'lua/shared/lock/state.lua', 53],
-    [72, 'lua/shared/lock/state.lua', 79],
-    [74, 'lua/shared/lock/state.lua', 82],
-    [80, 'lua/shared/lock/state.lua', 95],
-    [88, 'lua/lock/extend.lua', 25],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -3941,43 +1460,8 @@ export type FencedGetAnswer =
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: {
-    name: 'lock/fenced-get',
-    sha1: 'fa1f500a966550a5565e275f30df9f889b1647f0',
-    reads: true,
-    bytes: true,
-    source: `local fenced = KEYS[1]
-local codec = ARGV[1]
-local function open_fenced(fenced)
-local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
-local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-value = stored[4],
-process = process,
-call = tonumber(call),
-}
-end
-local stored = open_fenced(fenced)
-if stored.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. stored.layout)
-end
-if not stored.value then
-return { 'absent' }
-end
-if stored.codec ~= codec then
-return redis.error_reply('CODEC ' .. stored.codec)
-end
-return { 'found', stored.token, stored.value }`,
-  },
+  script: linked('lock/fenced-get', 'fa1f500a966550a5565e275f30df9f889b1647f0', { reads: true, bytes: true }, [fencedGetLua, 0, 2, stateModule, 100, 12, fencedGetLua, 2, 11]),
   parts: ['fenced'],
-  lines: [
-    [1, 'lua/lock/fenced-get.lua', 9],
-    [3, 'lua/shared/lock/state.lua', 151],
-    [15, 'lua/lock/fenced-get.lua', 12],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -4024,74 +1508,8 @@ export type FencedSetAnswer =
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: {
-    name: 'lock/fenced-set',
-    sha1: 'ecac3bec5c6268a691621b9fd8f4b87c6b406326',
-    reads: false,
-    bytes: false,
-    source: `local fenced = KEYS[1]
-local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local value = ARGV[3]
-local caller = ARGV[4]
-local call = tonumber(ARGV[5])
-local function open_fenced(fenced)
-local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
-local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-value = stored[4],
-process = process,
-call = tonumber(call),
-}
-end
-local stored = open_fenced(fenced)
-if stored.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. stored.layout)
-end
-if stored.codec and stored.codec ~= codec then
-return redis.error_reply('CODEC ' .. stored.codec)
-end
-if stored.token > token then
-return { 'refused', stored.token }
-end
-local process = string.match(caller, '^[^.]*')
-if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
-return { 'stored' }
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call(
-'HSET',
-fenced,
-'layout',
-'1',
-'codec',
-codec,
-'token',
-exact(token),
-'value',
-value,
-'by',
-process .. ' ' .. exact(call)
-)
-return { 'stored' }`,
-  },
+  script: linked('lock/fenced-set', 'ecac3bec5c6268a691621b9fd8f4b87c6b406326', { reads: false, bytes: false }, [fencedSetLua, 0, 6, stateModule, 100, 12, fencedSetLua, 6, 14, sharedNumbers, 0, 7, fencedSetLua, 20, 15]),
   parts: ['fenced'],
-  lines: [
-    [1, 'lua/lock/fenced-set.lua', 10],
-    [7, 'lua/shared/lock/state.lua', 151],
-    [19, 'lua/lock/fenced-set.lua', 17],
-    [33, 'lua/shared/numbers.lua', 4],
-    [40, 'lua/lock/fenced-set.lua', 31],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -4146,99 +1564,8 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'lock/inspect',
-    sha1: '856d121ca8a7247f31ebbe2c6836bd0570954a3f',
-    reads: true,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function lapse(lock, now_ms)
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-lapse(lock, now_ms)
-local leases = {}
-if lock.mode == 'x' then
-leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
-elseif lock.mode == 's' then
-local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
-for at = 1, #live, 2 do
-local known = redis.call('HGET', reader_ids, live[at])
-leases[#leases + 1] = tonumber(live[at])
-leases[#leases + 1] = tonumber(live[at + 1])
-leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
-end
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-line[#line + 1] = ticket.id
-line[#line + 1] = ticket.kind
-line[#line + 1] = ticket.holder
-end
-return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }`,
-  },
+  script: linked('lock/inspect', '856d121ca8a7247f31ebbe2c6836bd0570954a3f', { reads: true, bytes: false }, [inspectLua, 0, 4, stateModule, 0, 18, inspectLua, 4, 4, sharedClock, 0, 4, inspectLua, 8, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, inspectLua, 9, 13, sharedLine, 89, 12, inspectLua, 22, 8]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/inspect.lua', 8],
-    [5, 'lua/shared/lock/state.lua', 12],
-    [16, 'lua/shared/lock/state.lua', 24],
-    [23, 'lua/lock/inspect.lua', 13],
-    [27, 'lua/shared/clock.lua', 3],
-    [31, 'lua/lock/inspect.lua', 17],
-    [32, 'lua/shared/lock/state.lua', 37],
-    [33, 'lua/shared/lock/state.lua', 32],
-    [36, 'lua/shared/lock/state.lua', 38],
-    [40, 'lua/lock/inspect.lua', 18],
-    [53, 'lua/shared/line.lua', 140],
-    [65, 'lua/lock/inspect.lua', 31],
-  ],
   encode() {
     return []
   },
@@ -4285,549 +1612,8 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: {
-    name: 'lock/release-shared',
-    sha1: '62e2524b9f6cf19fed59e6fbf05859ebc37247c3',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local token = ARGV[1]
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
-if lock.mode ~= 's' or expires_at_ms <= now_ms then
-return { 'lost' }
-end
-local function forget_reader(readers, reader_ids, token)
-local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-redis.call('ZREM', readers, token)
-if redis.call('HGET', reader_ids, 'i' .. id) == token then
-redis.call('HDEL', reader_ids, 'i' .. id)
-end
-redis.call('HDEL', reader_ids, token)
-return id
-end
-forget_reader(readers, reader_ids, token)
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-local function count_readers(lock, readers, reader_ids, now_ms)
-if lock.mode == 'x' then
-return
-end
-local until_ms = lock.mode == 's' and now_ms or '+inf'
-local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-for at = 1, #ended, 2 do
-local id = forget_reader(readers, reader_ids, ended[at])
-note_late(lock, id, ended[at], ended[at + 1])
-end
-if lock.mode ~= 's' then
-return
-end
-local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-lock.expires_at_ms = tonumber(last[2] or 0)
-if not last[1] then
-lock.mode = 'l'
-end
-end
-count_readers(lock, readers, reader_ids, now_ms)
-if lock.mode ~= 's' then
-lock.mode = '-'
-end
-local served
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-if is_free(lock) and lock.last_ticket > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local let = 0
-local asleep
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = now_ms + lease_ms
-lock.token = string.format('%.0f', next_token(lock.token, now_us))
-lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-lock.mode = 's'
-lock.id = ''
-lock.holder = ''
-redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-redis.call('ZADD', readers, expires_at_ms, lock.token)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-return expires_at_ms
-end
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token = next_token(lock.token, now_us)
-local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-return 'granted'
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-return 'served'
-elseif ticket.text == own and fits then
-return 'own'
-elseif not fits then
-local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif let == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-elseif ticket.kind == 'b' then
-if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'served'
-end
-else
-local reads = ticket.kind == 's'
-local came
-if reads then
-came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-else
-came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-end
-if came == 'granted' then
-if not reads then
-return 'served'
-end
-let, asleep = let + 1, process_of(ticket)
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-end
-end
-end
-return 'more'
-end
-served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-end
-local function save_freed_lock(state, lock, now_ms)
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-save_freed_lock(state, lock, now_ms)
-return { 'released', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('lock/release-shared', '62e2524b9f6cf19fed59e6fbf05859ebc37247c3', { reads: false, bytes: false }, [releaseSharedLua, 0, 9, stateModule, 0, 18, releaseSharedLua, 9, 4, sharedClock, 0, 4, releaseSharedLua, 13, 6, readersModule, 8, 9, releaseSharedLua, 19, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 20, 5, stateModule, 26, 3, releaseSharedLua, 25, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 27, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, releaseSharedLua, 29, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/release-shared.lua', 9],
-    [10, 'lua/shared/lock/state.lua', 12],
-    [21, 'lua/shared/lock/state.lua', 24],
-    [28, 'lua/lock/release-shared.lua', 19],
-    [32, 'lua/shared/clock.lua', 3],
-    [36, 'lua/lock/release-shared.lua', 23],
-    [42, 'lua/shared/lock/readers.lua', 17],
-    [45, 'lua/shared/lock/readers.lua', 21],
-    [51, 'lua/lock/release-shared.lua', 29],
-    [52, 'lua/shared/line.lua', 252],
-    [58, 'lua/shared/lock/readers.lua', 30],
-    [77, 'lua/lock/release-shared.lua', 30],
-    [82, 'lua/shared/lock/state.lua', 43],
-    [85, 'lua/lock/release-shared.lua', 35],
-    [87, 'lua/shared/lock/readers.lua', 101],
-    [90, 'lua/shared/lock/readers.lua', 105],
-    [91, 'lua/shared/lock/line.lua', 8],
-    [98, 'lua/shared/lock/line.lua', 98],
-    [101, 'lua/shared/messages.lua', 7],
-    [104, 'lua/shared/line.lua', 140],
-    [116, 'lua/shared/messages.lua', 17],
-    [132, 'lua/shared/messages.lua', 36],
-    [145, 'lua/shared/messages.lua', 51],
-    [152, 'lua/shared/line.lua', 215],
-    [168, 'lua/shared/line.lua', 234],
-    [183, 'lua/shared/lock/readers.lua', 106],
-    [184, 'lua/shared/lock/line.lua', 103],
-    [187, 'lua/shared/lock/line.lua', 16],
-    [190, 'lua/shared/lock/line.lua', 106],
-    [195, 'lua/shared/lock/line.lua', 112],
-    [201, 'lua/shared/lock/readers.lua', 107],
-    [203, 'lua/shared/messages.lua', 11],
-    [206, 'lua/shared/line.lua', 183],
-    [220, 'lua/shared/line.lua', 198],
-    [223, 'lua/shared/line.lua', 203],
-    [230, 'lua/shared/line.lua', 163],
-    [238, 'lua/shared/lock/line.lua', 20],
-    [241, 'lua/shared/line.lua', 6],
-    [245, 'lua/shared/line.lua', 21],
-    [249, 'lua/shared/line.lua', 27],
-    [262, 'lua/shared/line.lua', 43],
-    [271, 'lua/shared/lock/line.lua', 80],
-    [287, 'lua/shared/line.lua', 13],
-    [293, 'lua/shared/tokens.lua', 3],
-    [296, 'lua/shared/line.lua', 56],
-    [303, 'lua/shared/lock/readers.lua', 60],
-    [317, 'lua/shared/lock/readers.lua', 80],
-    [334, 'lua/shared/lock/state.lua', 105],
-    [337, 'lua/shared/lock/state.lua', 110],
-    [344, 'lua/shared/lock/line.lua', 48],
-    [373, 'lua/shared/lock/readers.lua', 109],
-    [382, 'lua/shared/lock/readers.lua', 119],
-    [433, 'lua/lock/release-shared.lua', 37],
-    [435, 'lua/shared/lock/state.lua', 95],
-    [436, 'lua/shared/lock/state.lua', 64],
-    [450, 'lua/shared/lock/state.lua', 79],
-    [452, 'lua/shared/lock/state.lua', 82],
-    [456, 'lua/shared/lock/state.lua', 53],
-    [463, 'lua/shared/lock/state.lua', 86],
-    [465, 'lua/shared/lock/state.lua', 96],
-    [472, 'lua/lock/release-shared.lua', 39],
-  ],
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -4877,464 +1663,8 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: {
-    name: 'lock/release',
-    sha1: 'a897ce0de5022cb4006a29d79f5972f4da1ba776',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local token = ARGV[1]
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local function is_quickly_given_back(stored, token, now_ms)
-local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
-return known == token
-and tonumber(expires_at_ms) > now_ms
-and (last_ticket == '0' or is_called(called, now_ms))
-end
-if is_quickly_given_back(stored, token, now_ms) then
-local saved = redis.pcall('SETRANGE', state, '2', '-')
-if type(saved) == 'number' then
-return { 'released', 0 }
-end
-end
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(stored)
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-if lock.token ~= token or lock.mode == 's' then
-return { 'lost' }
-end
-if lock.mode == '-' then
-return { 'released', lock.last_ticket > 0 and 1 or 0 }
-end
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-if not is_held(lock, now_ms) then
-return { 'lost' }
-end
-lock.mode = '-'
-lock.expires_at_ms = 0
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local function save_freed_lock(state, lock, now_ms)
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-if lock.last_ticket == 0 then
-save_freed_lock(state, lock, now_ms)
-return { 'released', 0 }
-end
-local function serve(lock, queue, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-if ticket.text == own then
-return 'own'
-end
-if ticket.kind == 's' then
-return 'more'
-elseif ticket.kind == 'b' then
-if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'told'
-end
-else
-local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-if came == 'granted' then
-return 'granted'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'untold'
-end
-end
-end
-end
-return 'more'
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve(lock, queue, '', claim_ms, now_us, how)
-save_freed_lock(state, lock, now_ms)
-return { 'released', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('lock/release', 'a897ce0de5022cb4006a29d79f5972f4da1ba776', { reads: false, bytes: false }, [releaseLua, 0, 7, sharedClock, 0, 4, releaseLua, 7, 3, lineModule, 0, 7, stateModule, 94, 6, releaseLua, 10, 6, stateModule, 0, 18, releaseLua, 16, 10, stateModule, 18, 3, releaseLua, 26, 5, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, stateModule, 61, 8, releaseLua, 31, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 35, 4]),
   parts: ['state', 'queue'],
-  lines: [
-    [1, 'lua/lock/release.lua', 10],
-    [8, 'lua/shared/clock.lua', 3],
-    [12, 'lua/lock/release.lua', 21],
-    [15, 'lua/shared/lock/line.lua', 8],
-    [22, 'lua/shared/lock/state.lua', 141],
-    [28, 'lua/lock/release.lua', 24],
-    [29, 'lua/lock/release.lua', 26],
-    [34, 'lua/shared/lock/state.lua', 12],
-    [45, 'lua/shared/lock/state.lua', 24],
-    [52, 'lua/lock/release.lua', 34],
-    [62, 'lua/shared/lock/state.lua', 32],
-    [65, 'lua/lock/release.lua', 44],
-    [70, 'lua/shared/lock/state.lua', 64],
-    [84, 'lua/shared/lock/state.lua', 53],
-    [91, 'lua/shared/lock/state.lua', 79],
-    [93, 'lua/shared/lock/state.lua', 82],
-    [99, 'lua/shared/lock/state.lua', 95],
-    [107, 'lua/lock/release.lua', 49],
-    [111, 'lua/shared/lock/line.lua', 122],
-    [113, 'lua/shared/lock/line.lua', 98],
-    [116, 'lua/shared/messages.lua', 7],
-    [119, 'lua/shared/line.lua', 140],
-    [131, 'lua/shared/messages.lua', 17],
-    [147, 'lua/shared/messages.lua', 36],
-    [160, 'lua/shared/messages.lua', 51],
-    [167, 'lua/shared/line.lua', 215],
-    [183, 'lua/shared/line.lua', 234],
-    [198, 'lua/shared/lock/line.lua', 124],
-    [199, 'lua/shared/lock/line.lua', 103],
-    [202, 'lua/shared/lock/line.lua', 16],
-    [205, 'lua/shared/lock/line.lua', 106],
-    [209, 'lua/shared/line.lua', 252],
-    [215, 'lua/shared/lock/line.lua', 110],
-    [216, 'lua/shared/lock/line.lua', 112],
-    [222, 'lua/shared/lock/line.lua', 125],
-    [224, 'lua/shared/lock/line.lua', 20],
-    [227, 'lua/shared/line.lua', 6],
-    [231, 'lua/shared/messages.lua', 11],
-    [234, 'lua/shared/line.lua', 163],
-    [242, 'lua/shared/line.lua', 21],
-    [246, 'lua/shared/line.lua', 27],
-    [259, 'lua/shared/line.lua', 43],
-    [268, 'lua/shared/lock/line.lua', 80],
-    [284, 'lua/shared/line.lua', 13],
-    [290, 'lua/shared/tokens.lua', 3],
-    [293, 'lua/shared/lock/state.lua', 105],
-    [296, 'lua/shared/line.lua', 56],
-    [303, 'lua/shared/lock/state.lua', 110],
-    [310, 'lua/shared/lock/line.lua', 48],
-    [339, 'lua/shared/line.lua', 183],
-    [353, 'lua/shared/line.lua', 198],
-    [356, 'lua/shared/line.lua', 203],
-    [363, 'lua/shared/lock/line.lua', 127],
-    [392, 'lua/lock/release.lua', 54],
-  ],
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -5381,552 +1711,8 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: {
-    name: 'lock/serve',
-    sha1: '3347c4c60341324f354cde02011bf1463c58a785',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local channel = ARGV[1]
-local claim_ms = tonumber(ARGV[2] or 1000)
-local sharded = ARGV[3] == '1'
-local counted = ARGV[4] ~= '0'
-local function read_lock(stored)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-}
-end
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-local function count_readers(lock, readers, reader_ids, now_ms)
-if lock.mode == 'x' then
-return
-end
-local until_ms = lock.mode == 's' and now_ms or '+inf'
-local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-local function forget_reader(readers, reader_ids, token)
-local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-redis.call('ZREM', readers, token)
-if redis.call('HGET', reader_ids, 'i' .. id) == token then
-redis.call('HDEL', reader_ids, 'i' .. id)
-end
-redis.call('HDEL', reader_ids, token)
-return id
-end
-for at = 1, #ended, 2 do
-local id = forget_reader(readers, reader_ids, ended[at])
-note_late(lock, id, ended[at], ended[at + 1])
-end
-if lock.mode ~= 's' then
-return
-end
-local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-lock.expires_at_ms = tonumber(last[2] or 0)
-if not last[1] then
-lock.mode = 'l'
-end
-end
-count_readers(lock, readers, reader_ids, now_ms)
-local function lapse(lock, now_ms)
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
-lock.mode = 'l'
-end
-end
-lapse(lock, now_ms)
-if lock.mode == 'x' or lock.last_ticket == 0 then
-return { 'served', 0 }
-end
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local let = 0
-local asleep
-local function is_called(called, now_ms)
-if called == '0' then
-return false
-end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
-end
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
-lock.late = lock.late or {}
-local function called_id(called)
-return string.match(called, '/(.*)$')
-end
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(queue, lock.late, own, how)
-end
-end
-send_back_late(lock, queue, own, now_ms, how)
-end
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(queue, recheck_ms, how)
-for _ = 1, 500 do
-local ticket = first_ticket(queue)
-if not ticket then
-return false
-end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-end
-return true
-end
-local function call_next(queue, ticket, recheck_ms, how)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return true
-end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
-end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
-return false
-end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
-end
-if not call_next(queue, next_ticket, claim_ms, how) then
-lock.last_ticket = 0
-end
-return true
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = now_ms + lease_ms
-lock.token = string.format('%.0f', next_token(lock.token, now_us))
-lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-lock.mode = 's'
-lock.id = ''
-lock.holder = ''
-redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-redis.call('ZADD', readers, expires_at_ms, lock.token)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-return expires_at_ms
-end
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token = next_token(lock.token, now_us)
-local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-return 'granted'
-end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
-end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
-end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return false
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
-end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
-return 'served'
-elseif ticket.text == own and fits then
-return 'own'
-elseif not fits then
-local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif let == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-elseif ticket.kind == 'b' then
-if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-return 'served'
-end
-else
-local reads = ticket.kind == 's'
-local came
-if reads then
-came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-else
-came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
-end
-if came == 'granted' then
-if not reads then
-return 'served'
-end
-let, asleep = let + 1, process_of(ticket)
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-end
-end
-end
-return 'more'
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-local function save_freed_lock(state, lock, now_ms)
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
-end
-end
-save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('lock/serve', '3347c4c60341324f354cde02011bf1463c58a785', { reads: false, bytes: false }, [serveLua, 0, 8, stateModule, 0, 18, serveLua, 8, 4, sharedClock, 0, 4, serveLua, 12, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 14, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, serveLua, 15, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 19, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, serveLua, 21, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
-  lines: [
-    [1, 'lua/lock/serve.lua', 7],
-    [9, 'lua/shared/lock/state.lua', 12],
-    [20, 'lua/shared/lock/state.lua', 24],
-    [27, 'lua/lock/serve.lua', 16],
-    [31, 'lua/shared/clock.lua', 3],
-    [35, 'lua/lock/serve.lua', 20],
-    [37, 'lua/shared/line.lua', 252],
-    [43, 'lua/shared/lock/readers.lua', 30],
-    [49, 'lua/shared/lock/readers.lua', 17],
-    [52, 'lua/shared/lock/readers.lua', 21],
-    [58, 'lua/shared/lock/readers.lua', 36],
-    [71, 'lua/lock/serve.lua', 22],
-    [72, 'lua/shared/lock/state.lua', 37],
-    [73, 'lua/shared/lock/state.lua', 32],
-    [76, 'lua/shared/lock/state.lua', 38],
-    [80, 'lua/lock/serve.lua', 23],
-    [84, 'lua/shared/lock/readers.lua', 101],
-    [87, 'lua/shared/lock/readers.lua', 105],
-    [88, 'lua/shared/lock/line.lua', 8],
-    [95, 'lua/shared/lock/line.lua', 98],
-    [98, 'lua/shared/messages.lua', 7],
-    [101, 'lua/shared/line.lua', 140],
-    [113, 'lua/shared/messages.lua', 17],
-    [129, 'lua/shared/messages.lua', 36],
-    [142, 'lua/shared/messages.lua', 51],
-    [149, 'lua/shared/line.lua', 215],
-    [165, 'lua/shared/line.lua', 234],
-    [180, 'lua/shared/lock/readers.lua', 106],
-    [181, 'lua/shared/lock/line.lua', 103],
-    [184, 'lua/shared/lock/line.lua', 16],
-    [187, 'lua/shared/lock/line.lua', 106],
-    [192, 'lua/shared/lock/line.lua', 112],
-    [198, 'lua/shared/lock/readers.lua', 107],
-    [200, 'lua/shared/lock/state.lua', 43],
-    [203, 'lua/shared/messages.lua', 11],
-    [206, 'lua/shared/line.lua', 183],
-    [220, 'lua/shared/line.lua', 198],
-    [223, 'lua/shared/line.lua', 203],
-    [230, 'lua/shared/line.lua', 163],
-    [238, 'lua/shared/lock/line.lua', 20],
-    [241, 'lua/shared/line.lua', 6],
-    [245, 'lua/shared/line.lua', 21],
-    [249, 'lua/shared/line.lua', 27],
-    [262, 'lua/shared/line.lua', 43],
-    [271, 'lua/shared/lock/line.lua', 80],
-    [287, 'lua/shared/line.lua', 13],
-    [293, 'lua/shared/tokens.lua', 3],
-    [296, 'lua/shared/line.lua', 56],
-    [303, 'lua/shared/lock/readers.lua', 60],
-    [317, 'lua/shared/lock/readers.lua', 80],
-    [334, 'lua/shared/lock/state.lua', 105],
-    [337, 'lua/shared/lock/state.lua', 110],
-    [344, 'lua/shared/lock/line.lua', 48],
-    [373, 'lua/shared/lock/readers.lua', 109],
-    [382, 'lua/shared/lock/readers.lua', 119],
-    [433, 'lua/lock/serve.lua', 27],
-    [435, 'lua/shared/lock/state.lua', 95],
-    [436, 'lua/shared/lock/state.lua', 64],
-    [450, 'lua/shared/lock/state.lua', 79],
-    [452, 'lua/shared/lock/state.lua', 82],
-    [456, 'lua/shared/lock/state.lua', 53],
-    [463, 'lua/shared/lock/state.lua', 86],
-    [465, 'lua/shared/lock/state.lua', 96],
-    [472, 'lua/lock/serve.lua', 29],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,

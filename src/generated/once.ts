@@ -4,40 +4,229 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedClock, sharedClockSteps, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-export interface AbandonArguments {
-  /** the caller's own id of the attempt */
-  readonly id: string
-  /** of the attempt that its owner has; 0: none */
-  readonly token: number
-  /** where those wait who want the key; empty: nobody waits */
-  readonly channel: string
-  /** whether that is a sharded channel */
-  readonly sharded: boolean
-}
-
-export type AbandonAnswer =
-  | { readonly status: 'abandoned' }
-
-
-/**
- * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
- *
- * Cost: O(1).
- */
-export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: {
-    name: 'once/abandon',
-    sha1: 'a34c363051ff48e5441a3a9aa046b9fc55f040c3',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 5, 1, 9], text: `local state = KEYS[1]
 local id = ARGV[1]
 local token = tonumber(ARGV[2])
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
-local function open_state(state)
+local known = open_state(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if known.attempt == id and known.token ~= token and is_open(known) then
+free_key(state, known.token, math.floor(clock_us() / 1000))
+wake(channel, sharded, 'released')
+end
+return { 'abandoned' }` }
+const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 6, 1, 26, 1, 6, 1, 23], text: `local state = KEYS[1]
+local codec = ARGV[1]
+local id = ARGV[2]
+local fingerprint = ARGV[3]
+local lease_ms = tonumber(ARGV[4])
+local keep_result_ms = tonumber(ARGV[5])
+local known = open_state(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if counts(known, now_ms) then
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if known.fingerprint ~= fingerprint then
+return { 'conflict' }
+end
+if known.result and not known.kept then
+return { 'unkept', known.token }
+end
+if known.result then
+return { 'replayed', known.token, known.result }
+end
+if is_running(known, now_ms) then
+if known.attempt == id then
+return { 'started', known.token, known.lease_ends_ms, now_ms }
+end
+return { 'running', known.lease_ends_ms - now_ms }
+end
+elseif known.attempt == id and known.lease_ends_ms == 0 then
+return { 'lost', known.token }
+end
+local token = next_token(known.token, now_us)
+local lease_ends_ms = now_ms + lease_ms
+local kept_until_ms = lease_ends_ms + keep_result_ms
+if known.result then
+redis.call('HSET', state, 'layout', '1')
+redis.call('HDEL', state, 'result', 'unkept')
+end
+redis.call(
+'HSET',
+state,
+'layout',
+'1',
+'codec',
+codec,
+'token',
+exact(token),
+'attempt',
+id,
+'fingerprint',
+fingerprint,
+'lease_ends_ms',
+exact(lease_ends_ms),
+'kept_until_ms',
+exact(kept_until_ms)
+)
+keep_until(state, token, kept_until_ms, now_ms)
+return { 'started', token, lease_ends_ms, now_ms }` }
+const clearLua: LuaText = { file: 'lua/once/clear.lua', taken: [7, 3, 1, 6, 1, 12], text: `local state = KEYS[1]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local known = redis.pcall('HMGET', state, 'layout', 'token')
+local existed, token, kept_ms = 1, nil, 0
+if known[1] == '1' then
+token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+end
+if token then
+for _, field in ipairs(redis.call('HKEYS', state)) do
+if field ~= 'layout' and field ~= 'token' then
+redis.call('HDEL', state, field)
+end
+end
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('HSET', state, 'token', token)
+else
+existed = redis.call('UNLINK', state)
+end
+wake(channel, sharded, 'cleared')
+return { 'cleared', existed }` }
+const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 8, 1, 15, 1, 9], text: `local state = KEYS[1]
+local codec = ARGV[1]
+local token = tonumber(ARGV[2])
+local keep_result_ms = tonumber(ARGV[3])
+local channel = ARGV[4]
+local sharded = ARGV[5] == '1'
+local result = ARGV[6]
+local kept = ARGV[7] ~= '0'
+local known = open_state(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
+return { 'lost' }
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+if known.result and (known.kept or not kept) then
+return { 'completed', known.kept_until_ms }
+end
+local kept_until_ms = now_ms + keep_result_ms
+keep_until(state, token, kept_until_ms, now_ms)
+redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
+if kept and not known.kept then
+redis.call('HDEL', state, 'unkept')
+elseif not kept then
+redis.call('HSET', state, 'unkept', '1')
+end
+wake(channel, sharded, 'completed')
+return { 'completed', kept_until_ms }` }
+const extendLua: LuaText = { file: 'lua/once/extend.lua', taken: [8, 2, 1, 21, 1, 12], text: `local state, state_at = KEYS, 1
+local leases, leases_at = ARGV, 1
+local now_ms = math.floor(clock_us() / 1000)
+local found, refused = {}, {}
+for at = state_at, #state, 1 do
+local open = function()
+return open_state(state[at])
+end
+local known, why = try_open(open, '1')
+found[at] = known or false
+if not known then
+refused[#refused + 1] = at - 1
+refused[#refused + 1] = why
+end
+end
+local ends = {}
+for at = leases_at, #leases, 2 do
+local place = (at - leases_at) / 2 + 1
+local known = found[place]
+ends[place] = 0
+if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
+ends[place] = now_ms + leases[at + 1]
+local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
+keep_until(state[place], known.token, kept_until_ms, now_ms)
+redis.call(
+'HSET',
+state[place],
+'lease_ends_ms',
+exact(ends[place]),
+'kept_until_ms',
+exact(kept_until_ms)
+)
+end
+end
+return { 'extended', now_ms, ends, refused }` }
+const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 2, 1, 12], text: `local state = KEYS[1]
+local codec = ARGV[1]
+local known = open_state(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not known.result or not known.kept or not counts(known, now_ms) then
+return { 'absent' }
+end
+if known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+return { 'found', known.token, known.kept_until_ms, known.result }` }
+const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [8, 1, 1, 20], text: `local state = KEYS[1]
+local known = open_state(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not counts(known, now_ms) then
+return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
+end
+local word = known.result and 'finished' or is_running(known, now_ms) and 'running' or 'lapsed'
+return {
+'inspection',
+word,
+known.token,
+known.fingerprint,
+known.lease_ends_ms,
+known.kept_until_ms,
+known.result and #known.result or 0,
+known.codec,
+now_ms,
+}` }
+const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 4, 1, 16], text: `local state = KEYS[1]
+local token = tonumber(ARGV[1])
+local channel = ARGV[2]
+local sharded = ARGV[3] == '1'
+local known = open_state(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if not holds_token(known, token) then
+return { 'lost' }
+end
+if known.result then
+return { 'completed' }
+end
+if known.lease_ends_ms == 0 then
+return { 'released' }
+end
+free_key(state, token, math.floor(clock_us() / 1000))
+wake(channel, sharded, 'released')
+return { 'released' }` }
+const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [11, 26, 2, 3, 2, 3, 1, 3, 5, 3, 1, 3, 2, 4], text: `local function open_state(state)
 local stored = redis.call(
 'HMGET',
 state,
@@ -63,60 +252,49 @@ kept_until_ms = tonumber(stored[8] or 0),
 kept = not stored[9],
 }
 end
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
+local function counts(known, now_ms)
+return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 local function is_open(known)
 return not known.result and known.lease_ends_ms > 0
 end
-if known.attempt == id and known.token ~= token and is_open(known) then
-local function free_key(state, token, now_ms)
-redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-local function keep_until(state, token, kept_until_ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
+local function is_running(known, now_ms)
+return not known.result and known.lease_ends_ms > now_ms
 end
+local function keep_until(state, token, kept_until_ms, now_ms)
 redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
+local function holds_token(known, token)
+return known.token > 0 and known.token == token
+end
+local function free_key(state, token, now_ms)
+redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
 keep_until(state, token, now_ms, now_ms)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-free_key(state, known.token, math.floor(clock_us() / 1000))
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'released')
-end
-return { 'abandoned' }`,
-  },
+end` }
+
+export interface AbandonArguments {
+  /** the caller's own id of the attempt */
+  readonly id: string
+  /** of the attempt that its owner has; 0: none */
+  readonly token: number
+  /** where those wait who want the key; empty: nobody waits */
+  readonly channel: string
+  /** whether that is a sharded channel */
+  readonly sharded: boolean
+}
+
+export type AbandonAnswer =
+  | { readonly status: 'abandoned' }
+
+
+/**
+ * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
+ *
+ * Cost: O(1).
+ */
+export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+  script: linked('once/abandon', 'a34c363051ff48e5441a3a9aa046b9fc55f040c3', { reads: false, bytes: false }, [abandonLua, 0, 5, stateModule, 0, 26, abandonLua, 5, 4, stateModule, 29, 3, abandonLua, 9, 1, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, abandonLua, 10, 1, sharedMessages, 42, 10, abandonLua, 11, 3]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/abandon.lua', 8],
-    [6, 'lua/shared/once/state.lua', 12],
-    [32, 'lua/once/abandon.lua', 14],
-    [36, 'lua/shared/once/state.lua', 45],
-    [39, 'lua/once/abandon.lua', 18],
-    [40, 'lua/shared/once/state.lua', 66],
-    [42, 'lua/shared/once/state.lua', 57],
-    [43, 'lua/shared/clock-steps.lua', 5],
-    [46, 'lua/shared/once/state.lua', 58],
-    [48, 'lua/shared/once/state.lua', 68],
-    [50, 'lua/shared/clock.lua', 3],
-    [54, 'lua/once/abandon.lua', 19],
-    [55, 'lua/shared/messages.lua', 62],
-    [65, 'lua/once/abandon.lua', 20],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -164,147 +342,8 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: {
-    name: 'once/begin',
-    sha1: 'e30bb2c517721f97f2a1e13e032074632aa41d7c',
-    reads: false,
-    bytes: true,
-    source: `local state = KEYS[1]
-local codec = ARGV[1]
-local id = ARGV[2]
-local fingerprint = ARGV[3]
-local lease_ms = tonumber(ARGV[4])
-local keep_result_ms = tonumber(ARGV[5])
-local function open_state(state)
-local stored = redis.call(
-'HMGET',
-state,
-'layout',
-'codec',
-'token',
-'attempt',
-'fingerprint',
-'lease_ends_ms',
-'result',
-'kept_until_ms',
-'unkept'
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
-}
-end
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function counts(known, now_ms)
-return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
-end
-if counts(known, now_ms) then
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-if known.fingerprint ~= fingerprint then
-return { 'conflict' }
-end
-if known.result and not known.kept then
-return { 'unkept', known.token }
-end
-if known.result then
-return { 'replayed', known.token, known.result }
-end
-local function is_running(known, now_ms)
-return not known.result and known.lease_ends_ms > now_ms
-end
-if is_running(known, now_ms) then
-if known.attempt == id then
-return { 'started', known.token, known.lease_ends_ms, now_ms }
-end
-return { 'running', known.lease_ends_ms - now_ms }
-end
-elseif known.attempt == id and known.lease_ends_ms == 0 then
-return { 'lost', known.token }
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local token = next_token(known.token, now_us)
-local lease_ends_ms = now_ms + lease_ms
-local kept_until_ms = lease_ends_ms + keep_result_ms
-if known.result then
-redis.call('HSET', state, 'layout', '1')
-redis.call('HDEL', state, 'result', 'unkept')
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call(
-'HSET',
-state,
-'layout',
-'1',
-'codec',
-codec,
-'token',
-exact(token),
-'attempt',
-id,
-'fingerprint',
-fingerprint,
-'lease_ends_ms',
-exact(lease_ends_ms),
-'kept_until_ms',
-exact(kept_until_ms)
-)
-local function keep_until(state, token, kept_until_ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
-end
-keep_until(state, token, kept_until_ms, now_ms)
-return { 'started', token, lease_ends_ms, now_ms }`,
-  },
+  script: linked('once/begin', 'e30bb2c517721f97f2a1e13e032074632aa41d7c', { reads: false, bytes: true }, [beginLua, 0, 6, stateModule, 0, 26, beginLua, 6, 4, sharedClock, 0, 4, beginLua, 10, 2, stateModule, 26, 3, beginLua, 12, 13, stateModule, 32, 3, beginLua, 25, 9, sharedTokens, 0, 3, beginLua, 34, 7, sharedNumbers, 0, 7, beginLua, 41, 18, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, beginLua, 59, 2]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/begin.lua', 15],
-    [7, 'lua/shared/once/state.lua', 12],
-    [33, 'lua/once/begin.lua', 22],
-    [37, 'lua/shared/clock.lua', 3],
-    [41, 'lua/once/begin.lua', 26],
-    [43, 'lua/shared/once/state.lua', 40],
-    [46, 'lua/once/begin.lua', 28],
-    [59, 'lua/shared/once/state.lua', 49],
-    [62, 'lua/once/begin.lua', 41],
-    [69, 'lua/once/begin.lua', 49],
-    [71, 'lua/shared/tokens.lua', 3],
-    [74, 'lua/once/begin.lua', 51],
-    [78, 'lua/once/begin.lua', 56],
-    [81, 'lua/shared/numbers.lua', 4],
-    [88, 'lua/once/begin.lua', 59],
-    [106, 'lua/shared/once/state.lua', 57],
-    [107, 'lua/shared/clock-steps.lua', 5],
-    [110, 'lua/shared/once/state.lua', 58],
-    [112, 'lua/once/begin.lua', 77],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -370,70 +409,8 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'once/clear',
-    sha1: '82ba2f51108b523d6c45debce3799884fd31ebe5',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local known = redis.pcall('HMGET', state, 'layout', 'token')
-local existed, token, kept_ms = 1, nil, 0
-if known[1] == '1' then
-local function token_to_leave(newest, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local ms = behind_ms(newest, now_ms)
-if ms < 10 then
-return nil
-end
-return string.format('%.0f', newest + 1), ms + 600000
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
-end
-if token then
-for _, field in ipairs(redis.call('HKEYS', state)) do
-if field ~= 'layout' and field ~= 'token' then
-redis.call('HDEL', state, field)
-end
-end
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('HSET', state, 'token', token)
-else
-existed = redis.call('UNLINK', state)
-end
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'cleared')
-return { 'cleared', existed }`,
-  },
+  script: linked('once/clear', '82ba2f51108b523d6c45debce3799884fd31ebe5', { reads: false, bytes: false }, [clearLua, 0, 6, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 6, 13, sharedMessages, 42, 10, clearLua, 19, 2]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/clear.lua', 8],
-    [4, 'lua/once/clear.lua', 12],
-    [7, 'lua/shared/clock-steps.lua', 18],
-    [8, 'lua/shared/clock-steps.lua', 5],
-    [11, 'lua/shared/clock-steps.lua', 19],
-    [17, 'lua/shared/clock.lua', 3],
-    [21, 'lua/once/clear.lua', 15],
-    [24, 'lua/once/clear.lua', 19],
-    [34, 'lua/shared/messages.lua', 62],
-    [44, 'lua/once/clear.lua', 29],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -482,126 +459,8 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: {
-    name: 'once/complete',
-    sha1: '3b574977898cb1d8fa7136793f06f38584447dd0',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local keep_result_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local result = ARGV[6]
-local kept = ARGV[7] ~= '0'
-local function open_state(state)
-local stored = redis.call(
-'HMGET',
-state,
-'layout',
-'codec',
-'token',
-'attempt',
-'fingerprint',
-'lease_ends_ms',
-'result',
-'kept_until_ms',
-'unkept'
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
-}
-end
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function holds_token(known, token)
-return known.token > 0 and known.token == token
-end
-local function is_open(known)
-return not known.result and known.lease_ends_ms > 0
-end
-local function counts(known, now_ms)
-return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
-end
-if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
-return { 'lost' }
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-if known.result and (known.kept or not kept) then
-return { 'completed', known.kept_until_ms }
-end
-local kept_until_ms = now_ms + keep_result_ms
-local function keep_until(state, token, kept_until_ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
-end
-keep_until(state, token, kept_until_ms, now_ms)
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
-if kept and not known.kept then
-redis.call('HDEL', state, 'unkept')
-elseif not kept then
-redis.call('HSET', state, 'unkept', '1')
-end
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'completed')
-return { 'completed', kept_until_ms }`,
-  },
+  script: linked('once/complete', '3b574977898cb1d8fa7136793f06f38584447dd0', { reads: false, bytes: false }, [completeLua, 0, 8, stateModule, 0, 26, completeLua, 8, 4, sharedClock, 0, 4, completeLua, 12, 1, stateModule, 38, 3, stateModule, 29, 3, stateModule, 26, 3, completeLua, 13, 10, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, completeLua, 23, 1, sharedNumbers, 0, 7, completeLua, 24, 6, sharedMessages, 42, 10, completeLua, 30, 2]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/complete.lua', 11],
-    [9, 'lua/shared/once/state.lua', 12],
-    [35, 'lua/once/complete.lua', 20],
-    [39, 'lua/shared/clock.lua', 3],
-    [43, 'lua/once/complete.lua', 24],
-    [44, 'lua/shared/once/state.lua', 61],
-    [47, 'lua/shared/once/state.lua', 45],
-    [50, 'lua/shared/once/state.lua', 40],
-    [53, 'lua/once/complete.lua', 25],
-    [63, 'lua/shared/once/state.lua', 57],
-    [64, 'lua/shared/clock-steps.lua', 5],
-    [67, 'lua/shared/once/state.lua', 58],
-    [69, 'lua/once/complete.lua', 36],
-    [70, 'lua/shared/numbers.lua', 4],
-    [77, 'lua/once/complete.lua', 37],
-    [83, 'lua/shared/messages.lua', 62],
-    [93, 'lua/once/complete.lua', 43],
-  ],
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -661,123 +520,8 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: {
-    name: 'once/extend',
-    sha1: '319c87b666ab71d6e9bd862b5c03e50c6b5c5233',
-    reads: false,
-    bytes: false,
-    source: `local state, state_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
-local function open_state(state)
-local stored = redis.call(
-'HMGET',
-state,
-'layout',
-'codec',
-'token',
-'attempt',
-'fingerprint',
-'lease_ends_ms',
-'result',
-'kept_until_ms',
-'unkept'
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
-}
-end
-local function try_open(open, layout)
-local ok, known = pcall(open)
-if not ok then
-return nil, type(known) == 'table' and known.err or known
-end
-if known.layout ~= layout then
-return nil, 'LAYOUT ' .. known.layout
-end
-return known
-end
-for at = state_at, #state, 1 do
-local open = function()
-return open_state(state[at])
-end
-local known, why = try_open(open, '1')
-found[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
-end
-end
-local function holds_token(known, token)
-return known.token > 0 and known.token == token
-end
-local function is_running(known, now_ms)
-return not known.result and known.lease_ends_ms > now_ms
-end
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function keep_until(state, token, kept_until_ms, now_ms)
-redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
-end
-local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
-end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
-end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local known = found[place]
-ends[place] = 0
-if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
-ends[place] = now_ms + leases[at + 1]
-local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
-keep_until(state[place], known.token, kept_until_ms, now_ms)
-redis.call(
-'HSET',
-state[place],
-'lease_ends_ms',
-exact(ends[place]),
-'kept_until_ms',
-exact(kept_until_ms)
-)
-end
-end
-return { 'extended', now_ms, ends, refused }`,
-  },
+  script: linked('once/extend', '319c87b666ab71d6e9bd862b5c03e50c6b5c5233', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 38, 3, stateModule, 32, 3, sharedClockSteps, 0, 3, stateModule, 35, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
   parts: [],
-  lines: [
-    [1, 'lua/once/extend.lua', 9],
-    [3, 'lua/shared/clock.lua', 3],
-    [7, 'lua/once/extend.lua', 12],
-    [9, 'lua/shared/once/state.lua', 12],
-    [35, 'lua/shared/opening.lua', 3],
-    [38, 'lua/shared/opening.lua', 7],
-    [45, 'lua/once/extend.lua', 14],
-    [56, 'lua/shared/once/state.lua', 61],
-    [59, 'lua/shared/once/state.lua', 49],
-    [62, 'lua/shared/clock-steps.lua', 5],
-    [65, 'lua/shared/once/state.lua', 57],
-    [68, 'lua/shared/numbers.lua', 4],
-    [75, 'lua/once/extend.lua', 25],
-    [83, 'lua/once/extend.lua', 34],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -819,69 +563,8 @@ export type FindAnswer =
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: {
-    name: 'once/find',
-    sha1: 'efc80ac67966c22d2c77f02c325ef2c7a8d356f0',
-    reads: true,
-    bytes: true,
-    source: `local state = KEYS[1]
-local codec = ARGV[1]
-local function open_state(state)
-local stored = redis.call(
-'HMGET',
-state,
-'layout',
-'codec',
-'token',
-'attempt',
-'fingerprint',
-'lease_ends_ms',
-'result',
-'kept_until_ms',
-'unkept'
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
-}
-end
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function counts(known, now_ms)
-return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
-end
-if not known.result or not known.kept or not counts(known, now_ms) then
-return { 'absent' }
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
-return { 'found', known.token, known.kept_until_ms, known.result }`,
-  },
+  script: linked('once/find', 'efc80ac67966c22d2c77f02c325ef2c7a8d356f0', { reads: true, bytes: true }, [findLua, 0, 2, stateModule, 0, 26, findLua, 2, 4, sharedClock, 0, 4, findLua, 6, 1, stateModule, 26, 3, findLua, 7, 7]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/find.lua', 9],
-    [3, 'lua/shared/once/state.lua', 12],
-    [29, 'lua/once/find.lua', 12],
-    [33, 'lua/shared/clock.lua', 3],
-    [37, 'lua/once/find.lua', 16],
-    [38, 'lua/shared/once/state.lua', 40],
-    [41, 'lua/once/find.lua', 17],
-  ],
   encode(args) {
     return [
       args.codec,
@@ -917,81 +600,8 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'once/inspect',
-    sha1: 'f94ca8bf2bdadaf770d21ccc40c7b33584958b67',
-    reads: true,
-    bytes: false,
-    source: `local state = KEYS[1]
-local function open_state(state)
-local stored = redis.call(
-'HMGET',
-state,
-'layout',
-'codec',
-'token',
-'attempt',
-'fingerprint',
-'lease_ends_ms',
-'result',
-'kept_until_ms',
-'unkept'
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
-}
-end
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local function counts(known, now_ms)
-return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
-end
-if not counts(known, now_ms) then
-return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
-end
-local function is_running(known, now_ms)
-return not known.result and known.lease_ends_ms > now_ms
-end
-local word = known.result and 'finished' or is_running(known, now_ms) and 'running' or 'lapsed'
-return {
-'inspection',
-word,
-known.token,
-known.fingerprint,
-known.lease_ends_ms,
-known.kept_until_ms,
-known.result and #known.result or 0,
-known.codec,
-now_ms,
-}`,
-  },
+  script: linked('once/inspect', 'f94ca8bf2bdadaf770d21ccc40c7b33584958b67', { reads: true, bytes: false }, [inspectLua, 0, 1, stateModule, 0, 26, inspectLua, 1, 4, sharedClock, 0, 4, inspectLua, 5, 1, stateModule, 26, 3, inspectLua, 6, 3, stateModule, 32, 3, inspectLua, 9, 12]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/inspect.lua', 9],
-    [2, 'lua/shared/once/state.lua', 12],
-    [28, 'lua/once/inspect.lua', 11],
-    [32, 'lua/shared/clock.lua', 3],
-    [36, 'lua/once/inspect.lua', 15],
-    [37, 'lua/shared/once/state.lua', 40],
-    [40, 'lua/once/inspect.lua', 16],
-    [43, 'lua/shared/once/state.lua', 49],
-    [46, 'lua/once/inspect.lua', 19],
-  ],
   encode() {
     return []
   },
@@ -1037,102 +647,8 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: {
-    name: 'once/release',
-    sha1: '1318e2cc591f3983ff56096cbf979d748c12e507',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local token = tonumber(ARGV[1])
-local channel = ARGV[2]
-local sharded = ARGV[3] == '1'
-local function open_state(state)
-local stored = redis.call(
-'HMGET',
-state,
-'layout',
-'codec',
-'token',
-'attempt',
-'fingerprint',
-'lease_ends_ms',
-'result',
-'kept_until_ms',
-'unkept'
-)
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
-}
-end
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local function holds_token(known, token)
-return known.token > 0 and known.token == token
-end
-if not holds_token(known, token) then
-return { 'lost' }
-end
-if known.result then
-return { 'completed' }
-end
-if known.lease_ends_ms == 0 then
-return { 'released' }
-end
-local function free_key(state, token, now_ms)
-redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-local function keep_until(state, token, kept_until_ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
-end
-keep_until(state, token, now_ms, now_ms)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-free_key(state, token, math.floor(clock_us() / 1000))
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-wake(channel, sharded, 'released')
-return { 'released' }`,
-  },
+  script: linked('once/release', '1318e2cc591f3983ff56096cbf979d748c12e507', { reads: false, bytes: false }, [releaseLua, 0, 4, stateModule, 0, 26, releaseLua, 4, 4, stateModule, 38, 3, releaseLua, 8, 9, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, releaseLua, 17, 1, sharedMessages, 42, 10, releaseLua, 18, 2]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/once/release.lua', 10],
-    [5, 'lua/shared/once/state.lua', 12],
-    [31, 'lua/once/release.lua', 15],
-    [35, 'lua/shared/once/state.lua', 61],
-    [38, 'lua/once/release.lua', 19],
-    [47, 'lua/shared/once/state.lua', 66],
-    [49, 'lua/shared/once/state.lua', 57],
-    [50, 'lua/shared/clock-steps.lua', 5],
-    [53, 'lua/shared/once/state.lua', 58],
-    [55, 'lua/shared/once/state.lua', 68],
-    [57, 'lua/shared/clock.lua', 3],
-    [61, 'lua/once/release.lua', 28],
-    [62, 'lua/shared/messages.lua', 62],
-    [72, 'lua/once/release.lua', 29],
-  ],
   encode(args) {
     return withoutDefaults([
       args.token,

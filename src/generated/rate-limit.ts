@@ -4,468 +4,37 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-export interface AbandonArguments {
-  /** process and slot */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: number
-  /** number of the take */
-  readonly take: number
-  /** the limits; others than those of takes at work stay as they are */
-  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
-}
-
-export type AbandonAnswer =
-  | { readonly status: 'abandoned' }
-
-
-/**
- * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
- *
- * Cost: O(limits x 64 + places of limits of takes at work).
- */
-export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: {
-    name: 'rate-limit/abandon',
-    sha1: '625e72354501dec9c33c3001dd2d8c5b0ea41acb',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 5, 1, 12, 2, 4], text: `local state = KEYS[1]
 local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local take = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local function open_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-end
-local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
-}
-end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local function recall_token(record, call)
-if not record then
-return nil, false
-end
-local number, token = struct.unpack('>dd', record)
-return number == call and token or nil, number > call
 end
 local token, superseded = recall_token(subject.record, take)
 if superseded then
 return { 'abandoned' }
 end
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
-end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
-end
-local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
-end
-local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-end
-end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
-end
-concurrency_set(meter, without_first(leases, lapsed))
-end
-local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-end
-end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
-break
-end
-past, total = past + 1, total - units
-end
-sliding_window_set(meter, total, without_first(log, past))
-end
-local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
-end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
-end
-return read_sliding_window(meter, counts)
-end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-end
-end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
-}
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
-end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
-end
-return meters, now_us
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
-local function free_place(meter, token)
-for place = 1, meter.held or 0 do
-local _, holder = pair_at(meter.leases, place)
-if holder == token then
-local before = string.sub(meter.leases, 1, (place - 1) * 16)
-concurrency_set(meter, before .. without_first(meter.leases, place))
-return true
-end
-end
-return false
-end
 for _, meter in ipairs(token and meters or {}) do
 free_place(meter, token)
 end
 redis.call('HDEL', state, '')
-local function keep_for(state, life_ms)
-if redis.call('PTTL', state) < life_ms then
-redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-end
-end
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-local function plan_life(meters, now_us, offset_us)
-local needed_us, short = 0, false
-for _, meter in ipairs(meters) do
-needed_us = math.max(needed_us, meter.reset_us)
-end
-local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-for _, meter in ipairs(meters) do
-short = short or needed_ms > meter.kept_until_ms
-end
-if not short then
-return nil
-end
-for _, meter in ipairs(meters) do
-meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-end
-return math.ceil((needed_us + offset_us) / 1000) + 20000
-end
-local life_ms = plan_life(meters, now_us, subject.offset_us)
-local function pack_pair(first, second)
-return struct.pack('>dd', first, second)
-end
-local function pack_gcra(meter)
-if meter.ahead == 0 and meter.rest == 0 then
-return pack_pair(0, 0)
-end
-return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
-local function pack_sliding_window(meter)
-return struct.pack('>d', meter.total) .. meter.log
-end
-local function pack_counts(meter)
-local head = pack_pair(meter.kept_until_ms, meter.token)
-if meter.algorithm == 'gcra' then
-return head .. pack_gcra(meter)
-elseif meter.algorithm == 'sliding-window' then
-return head .. pack_sliding_window(meter)
-end
-return head .. meter.leases
-end
-for _, meter in ipairs(meters) do
-written[#written + 1] = meter.field
-written[#written + 1] = pack_counts(meter)
-end
-if not subject.exists then
-written[#written + 1] = 'layout'
-written[#written + 1] = '1'
-end
-written[#written + 1] = 'time'
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
-written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-if caller ~= '' then
-written[#written + 1] = caller
-written[#written + 1] = pack_pair(call, at_us)
-end
-redis.call('HSET', state, unpack(written))
-if life_ms then
-keep_for(state, life_ms)
-end
-local is_first = subject.exists and not subject.record
-if caller ~= '' and (is_first or call % 16 == 0) then
-local function forget_old_fields(state, now_us)
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
-return false
-end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
-end)
-end
-forget_old_fields(state, now_us)
-end
-end
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 keep_for(state, 600000000 / 1000)
-return { 'abandoned' }`,
-  },
-  parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/abandon.lua', 8],
-    [6, 'lua/shared/rate-limit/subject.lua', 14],
-    [12, 'lua/shared/rate-limit/subject.lua', 65],
-    [21, 'lua/shared/rate-limit/subject.lua', 20],
-    [34, 'lua/rate-limit/abandon.lua', 14],
-    [38, 'lua/shared/rate-limit/subject.lua', 167],
-    [45, 'lua/rate-limit/abandon.lua', 18],
-    [49, 'lua/shared/rate-limit/subject.lua', 37],
-    [52, 'lua/shared/rate-limit/subject.lua', 46],
-    [55, 'lua/shared/rate-limit/gcra.lua', 5],
-    [62, 'lua/shared/rate-limit/gcra.lua', 36],
-    [66, 'lua/shared/rate-limit/gcra.lua', 42],
-    [69, 'lua/shared/rate-limit/gcra.lua', 46],
-    [80, 'lua/shared/rate-limit/gcra.lua', 15],
-    [93, 'lua/shared/rate-limit/gcra.lua', 58],
-    [103, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [111, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [118, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [126, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [139, 'lua/shared/rate-limit/meters.lua', 4],
-    [152, 'lua/shared/rate-limit/meters.lua', 19],
-    [157, 'lua/shared/rate-limit/meters.lua', 26],
-    [181, 'lua/shared/clock.lua', 3],
-    [185, 'lua/rate-limit/abandon.lua', 22],
-    [186, 'lua/shared/rate-limit/concurrency.lua', 40],
-    [197, 'lua/rate-limit/abandon.lua', 23],
-    [200, 'lua/rate-limit/abandon.lua', 28],
-    [201, 'lua/shared/rate-limit/subject.lua', 87],
-    [206, 'lua/shared/rate-limit/subject.lua', 133],
-    [207, 'lua/shared/rate-limit/subject.lua', 113],
-    [224, 'lua/shared/rate-limit/subject.lua', 134],
-    [225, 'lua/shared/rate-limit/subject.lua', 41],
-    [228, 'lua/shared/rate-limit/gcra.lua', 89],
-    [234, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [237, 'lua/shared/rate-limit/subject.lua', 101],
-    [246, 'lua/shared/rate-limit/subject.lua', 135],
-    [255, 'lua/shared/rate-limit/subject.lua', 75],
-    [261, 'lua/shared/rate-limit/subject.lua', 144],
-    [270, 'lua/shared/rate-limit/subject.lua', 154],
-    [272, 'lua/shared/rate-limit/subject.lua', 175],
-    [273, 'lua/shared/expiry.lua', 6],
-    [276, 'lua/shared/expiry.lua', 10],
-    [288, 'lua/shared/expiry.lua', 23],
-    [291, 'lua/shared/rate-limit/subject.lua', 177],
-    [301, 'lua/shared/rate-limit/subject.lua', 156],
-    [304, 'lua/rate-limit/abandon.lua', 29],
-  ],
-  encode(args) {
-    const encoded = new Array<Argument>(3 + args.limits.length * 5)
-    encoded[0] = args.caller
-    encoded[1] = args.call
-    encoded[2] = args.take
-    let at = 3
-    for (const item of args.limits) {
-      encoded[at++] = item.name
-      encoded[at++] = item.algorithm
-      encoded[at++] = item.limit
-      encoded[at++] = item.windowMs
-      encoded[at++] = item.burst
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'abandoned':
-        return { status: 'abandoned' }
-      default:
-        return unexpected('the answer abandoned', parts[0])
-    }
-  },
-}
-
-export type ClearArguments = Readonly<Record<string, never>>
-
-export type ClearAnswer =
-  | { readonly status: 'cleared'; readonly existed: boolean }
-
-
-/**
- * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
- *
- * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
- */
-export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'rate-limit/clear',
-    sha1: 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+return { 'abandoned' }` }
+const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [6, 1, 1, 10, 1, 12], text: `local state = KEYS[1]
 local known = redis.pcall('HMGET', state, 'layout', 'time')
 local left, kept_ms, time
 if known[1] == '1' then
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
 local token, taken_us, offset_us = read_time(known[2])
-local function token_to_leave(newest, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local ms = behind_ms(newest, now_ms)
-if ms < 10 then
-return nil
-end
-return string.format('%.0f', newest + 1), ms + 600000
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
 time = left and pack_time(tonumber(left), taken_us, offset_us)
 end
 if not left then
@@ -482,248 +51,14 @@ redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
 end
 redis.call('PEXPIRE', state, kept_ms)
 redis.call('HSET', state, 'time', time)
-return { 'cleared', 1 }`,
-  },
-  parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/clear.lua', 7],
-    [2, 'lua/rate-limit/clear.lua', 9],
-    [5, 'lua/shared/rate-limit/subject.lua', 65],
-    [14, 'lua/rate-limit/clear.lua', 12],
-    [15, 'lua/shared/clock-steps.lua', 18],
-    [16, 'lua/shared/clock-steps.lua', 5],
-    [19, 'lua/shared/clock-steps.lua', 19],
-    [25, 'lua/shared/clock.lua', 3],
-    [29, 'lua/rate-limit/clear.lua', 13],
-    [30, 'lua/shared/rate-limit/subject.lua', 75],
-    [36, 'lua/rate-limit/clear.lua', 14],
-    [41, 'lua/rate-limit/clear.lua', 20],
-  ],
-  encode() {
-    return []
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'cleared':
-        return {
-          status: 'cleared',
-          existed: asFlag(parts[1]),
-        }
-      default:
-        return unexpected('the answer cleared', parts[0])
-    }
-  },
-}
-
-export interface InspectArguments {
-  /** the limits */
-  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
-}
-
-export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
-
-function readLimitsOfInspectInspection(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit: number; readonly token: number; readonly endsUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly limit: number; readonly token: number; readonly endsUs: number }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { limit: asInteger(flat[from]), token: asInteger(flat[from + 1]), endsUs: asInteger(flat[from + 2]) }
-  }
-  return found
-}
-
-/**
- * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
- *
- * Cost: O(limits x 65 + places of limits of takes at work).
- */
-export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'rate-limit/inspect',
-    sha1: 'f5736f91e24539c97441fe07587f8b22a449923a',
-    reads: true,
-    bytes: false,
-    source: `local state = KEYS[1]
+return { 'cleared', 1 }` }
+const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 2, 1, 16], text: `local state = KEYS[1]
 local limits, limits_at = ARGV, 1
-local function open_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-end
-local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
-}
-end
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local server_us = clock_us()
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
-end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
-end
-local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
-end
-local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-end
-end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
-end
-concurrency_set(meter, without_first(leases, lapsed))
-end
-local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-end
-end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
-break
-end
-past, total = past + 1, total - units
-end
-sliding_window_set(meter, total, without_first(log, past))
-end
-local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
-end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
-end
-return read_sliding_window(meter, counts)
-end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-end
-end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
-}
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
-end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
-end
-return meters, now_us
-end
 local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
 for place, meter in ipairs(meters) do
@@ -734,523 +69,33 @@ held[#held + 1] = token
 held[#held + 1] = ends_us - subject.offset_us
 end
 end
-local function tell_meters(meters)
-local told = {}
-for _, meter in ipairs(meters) do
-told[#told + 1] = meter.free
-told[#told + 1] = meter.reset_us
-end
-return told
-end
-return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }`,
-  },
-  parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/inspect.lua', 9],
-    [3, 'lua/shared/rate-limit/subject.lua', 14],
-    [9, 'lua/shared/rate-limit/subject.lua', 65],
-    [18, 'lua/shared/rate-limit/subject.lua', 20],
-    [31, 'lua/rate-limit/inspect.lua', 12],
-    [35, 'lua/shared/clock.lua', 3],
-    [39, 'lua/rate-limit/inspect.lua', 16],
-    [40, 'lua/shared/rate-limit/subject.lua', 37],
-    [43, 'lua/shared/rate-limit/subject.lua', 46],
-    [46, 'lua/shared/rate-limit/gcra.lua', 5],
-    [53, 'lua/shared/rate-limit/gcra.lua', 36],
-    [57, 'lua/shared/rate-limit/gcra.lua', 42],
-    [60, 'lua/shared/rate-limit/gcra.lua', 46],
-    [71, 'lua/shared/rate-limit/gcra.lua', 15],
-    [84, 'lua/shared/rate-limit/gcra.lua', 58],
-    [94, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [102, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [109, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [117, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [130, 'lua/shared/rate-limit/meters.lua', 4],
-    [143, 'lua/shared/rate-limit/meters.lua', 19],
-    [148, 'lua/shared/rate-limit/meters.lua', 26],
-    [172, 'lua/rate-limit/inspect.lua', 17],
-    [182, 'lua/shared/rate-limit/meters.lua', 73],
-    [190, 'lua/rate-limit/inspect.lua', 27],
-  ],
-  encode(args) {
-    const encoded = new Array<Argument>(args.limits.length * 5)
-    let at = 0
-    for (const item of args.limits) {
-      encoded[at++] = item.name
-      encoded[at++] = item.algorithm
-      encoded[at++] = item.limit
-      encoded[at++] = item.windowMs
-      encoded[at++] = item.burst
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'inspection':
-        return {
-          status: 'inspection',
-          known: asFlag(parts[1]),
-          nowUs: asInteger(parts[2]),
-          limits: readLimitsOfInspectInspection(parts[3]),
-          held: readHeldOfInspectInspection(parts[4]),
-        }
-      default:
-        return unexpected('the answer inspection', parts[0])
-    }
-  },
-}
-
-export interface PeekArguments {
-  /** units that would be taken */
-  readonly cost: number
-  /** the limits */
-  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
-}
-
-export type PeekAnswer =
-  | { readonly status: 'allowed'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
-  | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
-
-function readLimitsOfPeekAllowed(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-/**
- * Tells what a take would be answered now, and takes nothing.
- *
- * Cost: O(limits x 65 + places of limits of takes at work).
- */
-export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: {
-    name: 'rate-limit/peek',
-    sha1: 'bbb8b27a537785f9ccebb81213a50fe61efa547f',
-    reads: true,
-    bytes: false,
-    source: `local state = KEYS[1]
+return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }` }
+const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 3, 1, 14], text: `local state = KEYS[1]
 local cost = tonumber(ARGV[1])
 local limits, limits_at = ARGV, 2
-local function open_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-end
-local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
-}
-end
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local server_us = clock_us()
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
-end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
-end
-local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
-end
-local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-end
-end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
-end
-concurrency_set(meter, without_first(leases, lapsed))
-end
-local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-end
-end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
-break
-end
-past, total = past + 1, total - units
-end
-sliding_window_set(meter, total, without_first(log, past))
-end
-local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
-end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
-end
-return read_sliding_window(meter, counts)
-end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-end
-end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
-}
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
-end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
-end
-return meters, now_us
-end
 local meters = read_meters(subject, limits, limits_at, server_us)
-local function is_too_much(meters, units)
-for _, meter in ipairs(meters) do
-if meter.algorithm ~= 'concurrency' and units > meter.burst then
-return true
-end
-end
-return false
-end
 if is_too_much(meters, cost) then
 return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
-local function longest_wait(meters, units)
-local longest_us, denier = 0, 0
-local function gcra_ahead(meter, units)
-local cost, cost_rest = gcra_cost(meter, units)
-local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-if rest >= meter.limit then
-return ahead + 1, rest - meter.limit
-end
-return ahead, rest
-end
-local function wait_for_gcra(meter, units)
-local ahead, rest = gcra_ahead(meter, units)
-return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-local function wait_for_sliding_window(meter, units)
-local total, wait_us = meter.total, 0
-for place = 1, #meter.log / 16 do
-if total + units <= meter.limit then
-return wait_us
-end
-local last_us, counted = pair_at(meter.log, place)
-total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-end
-return wait_us
-end
-local function wait_for_concurrency(meter)
-if meter.held < meter.limit then
-return 0
-end
-return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-local function wait_for_meter(meter, units)
-if meter.algorithm == 'gcra' then
-return wait_for_gcra(meter, units)
-elseif meter.algorithm == 'sliding-window' then
-return wait_for_sliding_window(meter, units)
-end
-return wait_for_concurrency(meter)
-end
-for place, meter in ipairs(meters) do
-local wait_us = wait_for_meter(meter, units)
-if wait_us > longest_us then
-longest_us, denier = wait_us, place
-end
-end
-return longest_us, denier
-end
 local wait_us, denier = longest_wait(meters, cost)
-local function tell_meters(meters)
-local told = {}
-for _, meter in ipairs(meters) do
-told[#told + 1] = meter.free
-told[#told + 1] = meter.reset_us
-end
-return told
-end
 if wait_us > 0 then
 return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
-return { 'allowed', server_us, tell_meters(meters) }`,
-  },
-  parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/peek.lua', 9],
-    [4, 'lua/shared/rate-limit/subject.lua', 14],
-    [10, 'lua/shared/rate-limit/subject.lua', 65],
-    [19, 'lua/shared/rate-limit/subject.lua', 20],
-    [32, 'lua/rate-limit/peek.lua', 13],
-    [36, 'lua/shared/clock.lua', 3],
-    [40, 'lua/rate-limit/peek.lua', 17],
-    [41, 'lua/shared/rate-limit/subject.lua', 37],
-    [44, 'lua/shared/rate-limit/subject.lua', 46],
-    [47, 'lua/shared/rate-limit/gcra.lua', 5],
-    [54, 'lua/shared/rate-limit/gcra.lua', 36],
-    [58, 'lua/shared/rate-limit/gcra.lua', 42],
-    [61, 'lua/shared/rate-limit/gcra.lua', 46],
-    [72, 'lua/shared/rate-limit/gcra.lua', 15],
-    [85, 'lua/shared/rate-limit/gcra.lua', 58],
-    [95, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [103, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [110, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [118, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [131, 'lua/shared/rate-limit/meters.lua', 4],
-    [144, 'lua/shared/rate-limit/meters.lua', 19],
-    [149, 'lua/shared/rate-limit/meters.lua', 26],
-    [173, 'lua/rate-limit/peek.lua', 18],
-    [174, 'lua/shared/rate-limit/meters.lua', 83],
-    [182, 'lua/rate-limit/peek.lua', 19],
-    [185, 'lua/shared/rate-limit/meters.lua', 62],
-    [187, 'lua/shared/rate-limit/gcra.lua', 70],
-    [195, 'lua/shared/rate-limit/gcra.lua', 79],
-    [199, 'lua/shared/rate-limit/sliding-window.lua', 30],
-    [210, 'lua/shared/rate-limit/concurrency.lua', 22],
-    [216, 'lua/shared/rate-limit/meters.lua', 52],
-    [224, 'lua/shared/rate-limit/meters.lua', 64],
-    [232, 'lua/rate-limit/peek.lua', 22],
-    [233, 'lua/shared/rate-limit/meters.lua', 73],
-    [241, 'lua/rate-limit/peek.lua', 23],
-  ],
-  encode(args) {
-    const encoded = new Array<Argument>(1 + args.limits.length * 5)
-    encoded[0] = args.cost
-    let at = 1
-    for (const item of args.limits) {
-      encoded[at++] = item.name
-      encoded[at++] = item.algorithm
-      encoded[at++] = item.limit
-      encoded[at++] = item.windowMs
-      encoded[at++] = item.burst
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'allowed':
-        return {
-          status: 'allowed',
-          nowUs: asInteger(parts[1]),
-          limits: readLimitsOfPeekAllowed(parts[2]),
-        }
-      case 'denied':
-        return {
-          status: 'denied',
-          denier: asInteger(parts[1]),
-          waitUs: asInteger(parts[2]),
-          nowUs: asInteger(parts[3]),
-          limits: readLimitsOfPeekDenied(parts[4]),
-        }
-      default:
-        return unexpected('one of the answers allowed, denied', parts[0])
-    }
-  },
-}
-
-export interface RefundArguments {
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: number
-  /** that of the take; 0: none */
-  readonly token: number
-  /** units to give back */
-  readonly cost: number
-  /** the limits */
-  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
-}
-
-export type RefundAnswer =
-  | { readonly status: 'refunded'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
-  | { readonly status: 'known'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
-  | { readonly status: 'absent' }
-
-function readLimitsOfRefundRefunded(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-/**
- * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
- *
- * Cost: O(limits x 65 + places of limits of takes at work).
- */
-export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: {
-    name: 'rate-limit/refund',
-    sha1: 'ee3f05dcac43be09e79197ac94d17e55caa9faa7',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+return { 'allowed', server_us, tell_meters(meters) }` }
+const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 6, 1, 19, 1, 1, 2, 11], text: `local state = KEYS[1]
 local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local cost = tonumber(ARGV[4])
 local limits, limits_at = ARGV, 5
-local function open_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-end
-local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
-}
-end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local function recall_token(record, call)
-if not record then
-return nil, false
-end
-local number, token = struct.unpack('>dd', record)
-return number == call and token or nil, number > call
 end
 local remembered, superseded = recall_token(subject.record, call)
 if superseded then
@@ -1259,561 +104,34 @@ end
 if not subject.exists then
 return { 'absent' }
 end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local server_us = clock_us()
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
-end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
-end
-local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
-end
-local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-end
-end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
-end
-concurrency_set(meter, without_first(leases, lapsed))
-end
-local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-end
-end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
-break
-end
-past, total = past + 1, total - units
-end
-sliding_window_set(meter, total, without_first(log, past))
-end
-local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
-end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
-end
-return read_sliding_window(meter, counts)
-end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-end
-end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
-}
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
-end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
-end
-return meters, now_us
-end
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
-local function tell_meters(meters)
-local told = {}
-for _, meter in ipairs(meters) do
-told[#told + 1] = meter.free
-told[#told + 1] = meter.reset_us
-end
-return told
-end
 if remembered then
 return { 'refunded', server_us, tell_meters(meters) }
 end
-local function token_at(list, place)
-return struct.unpack('>d', list, (place - 1) * 8 + 1)
-end
-local function refunded_field(token)
-return string.format('refunded:%.0f', token)
-end
-local function is_refunded(state, refunded, token)
-local places = #refunded / 8
-for place = 1, places do
-if token_at(refunded, place) == token then
-return true
-end
-end
-if places < 64 or token > token_at(refunded, 1) then
-return false
-end
-local known = redis.call('HMGET', state, refunded_field(token), 'refunded-older')
-return known[1] or known[2] and token <= token_at(known[2], 1)
-end
 if token > 0 and is_refunded(state, subject.refunded, token) then
 return { 'known', server_us, tell_meters(meters) }
-end
-local function pack_pair(first, second)
-return struct.pack('>dd', first, second)
-end
-local function refund_meters(meters, units, at_us)
-local function refund_gcra(meter, units, at_us)
-local back, rest = gcra_cost(meter, units)
-back = back - math.max(0, meter.now_us - at_us)
-local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
-if back < 0 then
-return
-end
-if ahead_rest < 0 then
-ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
-end
-if ahead < 0 then
-ahead, ahead_rest = 0, 0
-end
-gcra_set(meter, ahead, ahead_rest)
-end
-local function refund_sliding_window(meter, units, at_us)
-if at_us + meter.window_us <= meter.now_us + 1000 then
-return
-end
-local total, log, left = meter.total, meter.log, units
-while left > 0 and #log > 0 do
-local last_us, counted = pair_at(log, 1)
-local given = math.min(left, counted)
-log = without_first(log, 1)
-if given < counted then
-log = pack_pair(last_us, counted - given) .. log
-end
-total, left = total - given, left - given
-end
-sliding_window_set(meter, total, log)
-end
-for _, meter in ipairs(meters) do
-if meter.algorithm == 'gcra' then
-refund_gcra(meter, units, at_us)
-elseif meter.algorithm == 'sliding-window' then
-refund_sliding_window(meter, units, at_us)
-end
-end
 end
 refund_meters(meters, cost, token > 0 and token or now_us)
 redis.call('HDEL', state, '')
 local written = {}
 if token > 0 then
-local function note_refunded(state, refunded, token, now_us)
-local place = #refunded / 8
-while place > 0 and token_at(refunded, place) > token do
-place = place - 1
-end
-local list = string.sub(refunded, 1, place * 8)
-.. struct.pack('>d', token)
-.. string.sub(refunded, place * 8 + 1)
-if #list <= 64 * 8 then
-return { 'refunded', list }
-end
-local function note_older(state, token, now_us)
-if redis.call('HLEN', state) < 10000 then
-return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
-end
-local known = redis.call('HGET', state, 'refunded-older')
-return 'refunded-older', struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
-end
-return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
-end
 written = note_refunded(state, subject.refunded, token, now_us)
 end
 local is_one_more = written[3] ~= nil
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-local function plan_life(meters, now_us, offset_us)
-local needed_us, short = 0, false
-for _, meter in ipairs(meters) do
-needed_us = math.max(needed_us, meter.reset_us)
-end
-local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-for _, meter in ipairs(meters) do
-short = short or needed_ms > meter.kept_until_ms
-end
-if not short then
-return nil
-end
-for _, meter in ipairs(meters) do
-meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-end
-return math.ceil((needed_us + offset_us) / 1000) + 20000
-end
-local life_ms = plan_life(meters, now_us, subject.offset_us)
-local function pack_gcra(meter)
-if meter.ahead == 0 and meter.rest == 0 then
-return pack_pair(0, 0)
-end
-return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
-local function pack_sliding_window(meter)
-return struct.pack('>d', meter.total) .. meter.log
-end
-local function pack_counts(meter)
-local head = pack_pair(meter.kept_until_ms, meter.token)
-if meter.algorithm == 'gcra' then
-return head .. pack_gcra(meter)
-elseif meter.algorithm == 'sliding-window' then
-return head .. pack_sliding_window(meter)
-end
-return head .. meter.leases
-end
-for _, meter in ipairs(meters) do
-written[#written + 1] = meter.field
-written[#written + 1] = pack_counts(meter)
-end
-if not subject.exists then
-written[#written + 1] = 'layout'
-written[#written + 1] = '1'
-end
-written[#written + 1] = 'time'
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
-written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-if caller ~= '' then
-written[#written + 1] = caller
-written[#written + 1] = pack_pair(call, at_us)
-end
-redis.call('HSET', state, unpack(written))
-if life_ms then
-local function keep_for(state, life_ms)
-if redis.call('PTTL', state) < life_ms then
-redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-end
-end
-keep_for(state, life_ms)
-end
-local is_first = subject.exists and not subject.record
-if caller ~= '' and (is_first or call % 16 == 0) then
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-local function forget_old_fields(state, now_us)
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
-return false
-end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
-end)
-end
-forget_old_fields(state, now_us)
-end
-end
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
 if is_one_more then
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-local function forget_old_fields(state, now_us)
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
-return false
-end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
-end)
-end
 forget_old_fields(state, now_us)
 end
-return { 'refunded', server_us, tell_meters(meters) }`,
-  },
-  parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/refund.lua', 11],
-    [7, 'lua/shared/rate-limit/subject.lua', 14],
-    [13, 'lua/shared/rate-limit/subject.lua', 65],
-    [22, 'lua/shared/rate-limit/subject.lua', 20],
-    [35, 'lua/rate-limit/refund.lua', 18],
-    [39, 'lua/shared/rate-limit/subject.lua', 167],
-    [46, 'lua/rate-limit/refund.lua', 22],
-    [53, 'lua/shared/clock.lua', 3],
-    [57, 'lua/rate-limit/refund.lua', 29],
-    [58, 'lua/shared/rate-limit/subject.lua', 37],
-    [61, 'lua/shared/rate-limit/subject.lua', 46],
-    [64, 'lua/shared/rate-limit/gcra.lua', 5],
-    [71, 'lua/shared/rate-limit/gcra.lua', 36],
-    [75, 'lua/shared/rate-limit/gcra.lua', 42],
-    [78, 'lua/shared/rate-limit/gcra.lua', 46],
-    [89, 'lua/shared/rate-limit/gcra.lua', 15],
-    [102, 'lua/shared/rate-limit/gcra.lua', 58],
-    [112, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [120, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [127, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [135, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [148, 'lua/shared/rate-limit/meters.lua', 4],
-    [161, 'lua/shared/rate-limit/meters.lua', 19],
-    [166, 'lua/shared/rate-limit/meters.lua', 26],
-    [190, 'lua/rate-limit/refund.lua', 30],
-    [191, 'lua/shared/rate-limit/meters.lua', 73],
-    [199, 'lua/rate-limit/refund.lua', 31],
-    [202, 'lua/shared/rate-limit/refund.lua', 63],
-    [205, 'lua/shared/rate-limit/refund.lua', 59],
-    [208, 'lua/shared/rate-limit/refund.lua', 67],
-    [221, 'lua/rate-limit/refund.lua', 34],
-    [224, 'lua/shared/rate-limit/subject.lua', 41],
-    [227, 'lua/shared/rate-limit/refund.lua', 42],
-    [228, 'lua/shared/rate-limit/refund.lua', 8],
-    [243, 'lua/shared/rate-limit/refund.lua', 25],
-    [259, 'lua/shared/rate-limit/refund.lua', 43],
-    [267, 'lua/rate-limit/refund.lua', 38],
-    [268, 'lua/rate-limit/refund.lua', 41],
-    [271, 'lua/shared/rate-limit/refund.lua', 91],
-    [282, 'lua/shared/rate-limit/refund.lua', 82],
-    [289, 'lua/shared/rate-limit/refund.lua', 102],
-    [291, 'lua/rate-limit/refund.lua', 44],
-    [294, 'lua/shared/rate-limit/subject.lua', 133],
-    [295, 'lua/shared/rate-limit/subject.lua', 113],
-    [312, 'lua/shared/rate-limit/subject.lua', 134],
-    [313, 'lua/shared/rate-limit/gcra.lua', 89],
-    [319, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [322, 'lua/shared/rate-limit/subject.lua', 101],
-    [331, 'lua/shared/rate-limit/subject.lua', 135],
-    [340, 'lua/shared/rate-limit/subject.lua', 75],
-    [346, 'lua/shared/rate-limit/subject.lua', 144],
-    [353, 'lua/shared/rate-limit/subject.lua', 87],
-    [358, 'lua/shared/rate-limit/subject.lua', 151],
-    [360, 'lua/shared/rate-limit/subject.lua', 154],
-    [362, 'lua/shared/expiry.lua', 6],
-    [365, 'lua/shared/expiry.lua', 10],
-    [377, 'lua/shared/expiry.lua', 23],
-    [380, 'lua/shared/rate-limit/subject.lua', 175],
-    [381, 'lua/shared/rate-limit/subject.lua', 177],
-    [391, 'lua/shared/rate-limit/subject.lua', 156],
-    [394, 'lua/rate-limit/refund.lua', 47],
-    [396, 'lua/shared/expiry.lua', 6],
-    [399, 'lua/shared/expiry.lua', 10],
-    [411, 'lua/shared/expiry.lua', 23],
-    [414, 'lua/shared/rate-limit/subject.lua', 175],
-    [415, 'lua/shared/rate-limit/subject.lua', 177],
-    [425, 'lua/rate-limit/refund.lua', 49],
-  ],
-  encode(args) {
-    const encoded = new Array<Argument>(4 + args.limits.length * 5)
-    encoded[0] = args.caller
-    encoded[1] = args.call
-    encoded[2] = args.token
-    encoded[3] = args.cost
-    let at = 4
-    for (const item of args.limits) {
-      encoded[at++] = item.name
-      encoded[at++] = item.algorithm
-      encoded[at++] = item.limit
-      encoded[at++] = item.windowMs
-      encoded[at++] = item.burst
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'refunded':
-        return {
-          status: 'refunded',
-          nowUs: asInteger(parts[1]),
-          limits: readLimitsOfRefundRefunded(parts[2]),
-        }
-      case 'known':
-        return {
-          status: 'known',
-          nowUs: asInteger(parts[1]),
-          limits: readLimitsOfRefundKnown(parts[2]),
-        }
-      case 'absent':
-        return { status: 'absent' }
-      default:
-        return unexpected('one of the answers refunded, known, absent', parts[0])
-    }
-  },
-}
-
-export interface ReleaseArguments {
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: number
-  /** that of the take */
-  readonly token: number
-  /** the limits; others than those of takes at work stay as they are */
-  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
-}
-
-export type ReleaseAnswer =
-  | { readonly status: 'released' }
-  | { readonly status: 'lost' }
-
-
-/**
- * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
- *
- * Cost: O(places of the limits).
- */
-export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: {
-    name: 'rate-limit/release',
-    sha1: '344976943be9db3c8962b6fb481d7f773ea1104d',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+return { 'refunded', server_us, tell_meters(meters) }` }
+const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 5, 1, 20, 2, 3], text: `local state = KEYS[1]
 local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local function open_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-end
-local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
-}
-end
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local function recall_token(record, call)
-if not record then
-return nil, false
-end
-local number, token = struct.unpack('>dd', record)
-return number == call and token or nil, number > call
 end
 local remembered, superseded = recall_token(subject.record, call)
 if superseded then
@@ -1822,156 +140,9 @@ end
 if remembered then
 return { 'released' }
 end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local server_us = clock_us()
 local held = false
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
-end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
-end
-local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
-end
-local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-end
-end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
-end
-concurrency_set(meter, without_first(leases, lapsed))
-end
-local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-end
-end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
-break
-end
-past, total = past + 1, total - units
-end
-sliding_window_set(meter, total, without_first(log, past))
-end
-local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
-end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
-end
-return read_sliding_window(meter, counts)
-end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-end
-end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
-}
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
-end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
-end
-return meters, now_us
-end
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
-local function free_place(meter, token)
-for place = 1, meter.held or 0 do
-local _, holder = pair_at(meter.leases, place)
-if holder == token then
-local before = string.sub(meter.leases, 1, (place - 1) * 16)
-concurrency_set(meter, before .. without_first(meter.leases, place))
-return true
-end
-end
-return false
-end
 for _, meter in ipairs(meters) do
 held = free_place(meter, token) or held
 end
@@ -1979,241 +150,9 @@ if not held then
 return { 'lost' }
 end
 redis.call('HDEL', state, '')
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-local function plan_life(meters, now_us, offset_us)
-local needed_us, short = 0, false
-for _, meter in ipairs(meters) do
-needed_us = math.max(needed_us, meter.reset_us)
-end
-local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-for _, meter in ipairs(meters) do
-short = short or needed_ms > meter.kept_until_ms
-end
-if not short then
-return nil
-end
-for _, meter in ipairs(meters) do
-meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-end
-return math.ceil((needed_us + offset_us) / 1000) + 20000
-end
-local life_ms = plan_life(meters, now_us, subject.offset_us)
-local function pack_pair(first, second)
-return struct.pack('>dd', first, second)
-end
-local function pack_gcra(meter)
-if meter.ahead == 0 and meter.rest == 0 then
-return pack_pair(0, 0)
-end
-return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
-local function pack_sliding_window(meter)
-return struct.pack('>d', meter.total) .. meter.log
-end
-local function pack_counts(meter)
-local head = pack_pair(meter.kept_until_ms, meter.token)
-if meter.algorithm == 'gcra' then
-return head .. pack_gcra(meter)
-elseif meter.algorithm == 'sliding-window' then
-return head .. pack_sliding_window(meter)
-end
-return head .. meter.leases
-end
-for _, meter in ipairs(meters) do
-written[#written + 1] = meter.field
-written[#written + 1] = pack_counts(meter)
-end
-if not subject.exists then
-written[#written + 1] = 'layout'
-written[#written + 1] = '1'
-end
-written[#written + 1] = 'time'
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
-written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-if caller ~= '' then
-written[#written + 1] = caller
-written[#written + 1] = pack_pair(call, at_us)
-end
-redis.call('HSET', state, unpack(written))
-if life_ms then
-local function keep_for(state, life_ms)
-if redis.call('PTTL', state) < life_ms then
-redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-end
-end
-keep_for(state, life_ms)
-end
-local is_first = subject.exists and not subject.record
-if caller ~= '' and (is_first or call % 16 == 0) then
-local function forget_old_fields(state, now_us)
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
-return false
-end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
-end)
-end
-forget_old_fields(state, now_us)
-end
-end
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
-return { 'released' }`,
-  },
-  parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/release.lua', 9],
-    [6, 'lua/shared/rate-limit/subject.lua', 14],
-    [12, 'lua/shared/rate-limit/subject.lua', 65],
-    [21, 'lua/shared/rate-limit/subject.lua', 20],
-    [34, 'lua/rate-limit/release.lua', 15],
-    [38, 'lua/shared/rate-limit/subject.lua', 167],
-    [45, 'lua/rate-limit/release.lua', 19],
-    [52, 'lua/shared/clock.lua', 3],
-    [56, 'lua/rate-limit/release.lua', 26],
-    [58, 'lua/shared/rate-limit/subject.lua', 37],
-    [61, 'lua/shared/rate-limit/subject.lua', 46],
-    [64, 'lua/shared/rate-limit/gcra.lua', 5],
-    [71, 'lua/shared/rate-limit/gcra.lua', 36],
-    [75, 'lua/shared/rate-limit/gcra.lua', 42],
-    [78, 'lua/shared/rate-limit/gcra.lua', 46],
-    [89, 'lua/shared/rate-limit/gcra.lua', 15],
-    [102, 'lua/shared/rate-limit/gcra.lua', 58],
-    [112, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [120, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [127, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [135, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [148, 'lua/shared/rate-limit/meters.lua', 4],
-    [161, 'lua/shared/rate-limit/meters.lua', 19],
-    [166, 'lua/shared/rate-limit/meters.lua', 26],
-    [190, 'lua/rate-limit/release.lua', 28],
-    [191, 'lua/shared/rate-limit/concurrency.lua', 40],
-    [202, 'lua/rate-limit/release.lua', 29],
-    [208, 'lua/rate-limit/release.lua', 37],
-    [209, 'lua/shared/rate-limit/subject.lua', 133],
-    [210, 'lua/shared/rate-limit/subject.lua', 113],
-    [227, 'lua/shared/rate-limit/subject.lua', 134],
-    [228, 'lua/shared/rate-limit/subject.lua', 41],
-    [231, 'lua/shared/rate-limit/gcra.lua', 89],
-    [237, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [240, 'lua/shared/rate-limit/subject.lua', 101],
-    [249, 'lua/shared/rate-limit/subject.lua', 135],
-    [258, 'lua/shared/rate-limit/subject.lua', 75],
-    [264, 'lua/shared/rate-limit/subject.lua', 144],
-    [271, 'lua/shared/rate-limit/subject.lua', 87],
-    [276, 'lua/shared/rate-limit/subject.lua', 151],
-    [278, 'lua/shared/rate-limit/subject.lua', 154],
-    [280, 'lua/shared/rate-limit/subject.lua', 175],
-    [281, 'lua/shared/expiry.lua', 6],
-    [284, 'lua/shared/expiry.lua', 10],
-    [296, 'lua/shared/expiry.lua', 23],
-    [299, 'lua/shared/rate-limit/subject.lua', 177],
-    [309, 'lua/shared/rate-limit/subject.lua', 156],
-    [312, 'lua/rate-limit/release.lua', 38],
-  ],
-  encode(args) {
-    const encoded = new Array<Argument>(3 + args.limits.length * 5)
-    encoded[0] = args.caller
-    encoded[1] = args.call
-    encoded[2] = args.token
-    let at = 3
-    for (const item of args.limits) {
-      encoded[at++] = item.name
-      encoded[at++] = item.algorithm
-      encoded[at++] = item.limit
-      encoded[at++] = item.windowMs
-      encoded[at++] = item.burst
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'released':
-        return { status: 'released' }
-      case 'lost':
-        return { status: 'lost' }
-      default:
-        return unexpected('one of the answers released, lost', parts[0])
-    }
-  },
-}
-
-export interface TakeEachArguments {
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: number
-  /** the limit */
-  readonly name: string
-  /** units that flow back in a window */
-  readonly limit: number
-  /** the window */
-  readonly windowMs: number
-  /** units that may be taken at once */
-  readonly burst: number
-  /** of each subject: how many takes, and the units of each */
-  readonly takes: readonly { readonly count: number; readonly cost: number }[]
-}
-
-export type TakeEachAnswer =
-  | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] | null }
-
-function readTakesOfTakeEachJudged(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { granted: asInteger(flat[from]), token: asInteger(flat[from + 1]), free: asInteger(flat[from + 2]), resetUs: asInteger(flat[from + 3]), waitUs: asInteger(flat[from + 4]) }
-  }
-  return found
-}
-
-function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly error: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), error: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-/**
- * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
- *
- * Cost: O(subjects).
- */
-export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: {
-    name: 'rate-limit/take-each',
-    sha1: 'ce5ef7f0545d426a6c8267f0aef5ad2a23415530',
-    reads: false,
-    bytes: false,
-    source: `local state, state_at = KEYS, 1
+return { 'released' }` }
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 5, 1, 1, 2, 25, 1, 12, 1, 23, 1, 12, 1, 5, 1, 14], text: `local state, state_at = KEYS, 1
 local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local name = ARGV[3]
@@ -2223,106 +162,10 @@ local burst = tonumber(ARGV[6])
 local takes, takes_at = ARGV, 7
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
 local server_us = clock_us()
 local window_us = window_ms * 1000
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 local told, refused = { 0, 0, 0, 0, 0 }, false
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
-local function keep_time(state, token, taken_us, offset_us)
-redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
-local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-local granted, wait_us = count, 0
-while true do
-if granted * cost > burst then
-granted = (burst - burst % cost) / cost + 1
-end
-local next_rest = rest + granted * cost * unit_rest
-local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
-next_rest = next_rest % limit
-local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
-if over_us <= 0 then
-return granted, wait_us, next_ahead, next_rest
-end
-local room = (span - ahead) * limit + span_rest - rest
-local units = (room - room % window_us) / window_us + 1
-wait_us = over_us
-granted = math.min(granted - 1, (units - units % cost) / cost + 1)
-end
-end
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-local function forget_old_fields(state, now_us)
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
-return false
-end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
-end)
-end
-local function keep_for(state, life_ms)
-if redis.call('PTTL', state) < life_ms then
-redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-end
-end
 for at = takes_at, #takes, 2 do
 local place = (at - takes_at) / 2
 local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
@@ -2413,36 +256,898 @@ local to = place * 5
 told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
 granted, token, free, reset_us, wait_us
 end
-return { 'judged', server_us, told, refused }`,
+return { 'judged', server_us, told, refused }` }
+const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 5, 1, 23, 1, 14], text: `local state = KEYS[1]
+local caller = ARGV[1]
+local call = tonumber(ARGV[2])
+local cost = tonumber(ARGV[3])
+local limits, limits_at = ARGV, 4
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+local server_us = clock_us()
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+if remembered then
+return { 'taken', remembered, server_us, tell_meters(meters) }
+end
+if is_too_much(meters, cost) then
+return redis.error_reply('INVALID cost: no wait is long enough for so much')
+end
+local wait_us, denier = longest_wait(meters, cost)
+if wait_us > 0 then
+if subject.stepped then
+keep_time(state, subject.token, subject.taken_us, subject.offset_us)
+end
+return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+end
+local token = math.max(now_us, subject.token + 1)
+subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
+for _, meter in ipairs(meters) do
+meter.token = token
+if meter.algorithm == 'gcra' then
+count_gcra(meter, cost)
+elseif meter.algorithm == 'sliding-window' then
+count_sliding_window(meter, cost)
+else
+count_concurrency(meter, token)
+end
+end
+save_subject(state, subject, meters, now_us, caller, call, token, {})
+return { 'taken', token, server_us, tell_meters(meters) }` }
+const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 1, 6, 1, 2, 1, 6, 2, 11], text: `local function concurrency_set(meter, leases)
+meter.leases, meter.held = leases, #leases / 16
+meter.free = math.max(0, meter.limit - meter.held)
+meter.reset_us = 0
+if meter.held > 0 then
+meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+end
+end
+local function read_concurrency(meter, stored)
+local leases, lapsed = stored or '', 0
+while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+lapsed = lapsed + 1
+end
+concurrency_set(meter, without_first(leases, lapsed))
+end
+local function wait_for_concurrency(meter)
+if meter.held < meter.limit then
+return 0
+end
+return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+end
+local function count_concurrency(meter, token)
+local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
+while place > 0 and pair_at(leases, place) > ends_us do
+place = place - 1
+end
+local before = string.sub(leases, 1, place * 16)
+concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
+end
+local function free_place(meter, token)
+for place = 1, meter.held or 0 do
+local _, holder = pair_at(meter.leases, place)
+if holder == token then
+local before = string.sub(meter.leases, 1, (place - 1) * 16)
+concurrency_set(meter, before .. without_first(meter.leases, place))
+return true
+end
+end
+return false
+end` }
+const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 3, 13, 8, 4, 2, 3, 1, 11, 1, 10, 2, 8, 1, 4, 1, 3, 2, 6], text: `local function arrival_spans(window_us, limit, burst)
+local unit_rest = window_us % limit
+local unit = (window_us - unit_rest) / limit
+local span_rest = burst * unit_rest % limit
+local span = burst * unit + (burst * unit_rest - span_rest) / limit
+return unit, unit_rest, span, span_rest
+end
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+local latest, rest = math.min(token, now_us) + span, arrival_rest
+if rest >= limit then
+arrival, rest = arrival + 1, 0
+end
+if arrival > latest or (arrival == latest and rest > span_rest) then
+arrival, rest = latest, span_rest
+end
+if arrival < now_us then
+return 0, 0
+end
+return arrival - now_us, rest
+end
+local function gcra_cost(meter, units)
+local rest = units * meter.unit_rest
+return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+local function gcra_set(meter, ahead, rest)
+meter.ahead, meter.rest = ahead, rest
+meter.reset_us = ahead + (rest > 0 and 1 or 0)
+local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+repeat
+free = free - 1
+local used, used_rest = gcra_cost(meter, free)
+used, used_rest = used + ahead, used_rest + rest
+if used_rest >= meter.limit then
+used, used_rest = used + 1, used_rest - meter.limit
+end
+until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+meter.free = math.max(0, free)
+end
+local function read_gcra(meter, stored)
+local limit = meter.limit
+local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+if not stored then
+return gcra_set(meter, 0, 0)
+end
+local arrival, arrival_rest = pair_at(stored, 1)
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function gcra_ahead(meter, units)
+local cost, cost_rest = gcra_cost(meter, units)
+local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
+if rest >= meter.limit then
+return ahead + 1, rest - meter.limit
+end
+return ahead, rest
+end
+local function wait_for_gcra(meter, units)
+local ahead, rest = gcra_ahead(meter, units)
+return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+end
+local function count_gcra(meter, units)
+gcra_set(meter, gcra_ahead(meter, units))
+end
+local function pack_gcra(meter)
+if meter.ahead == 0 and meter.rest == 0 then
+return pack_pair(0, 0)
+end
+return pack_pair(meter.now_us + meter.ahead, meter.rest)
+end` }
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 2, 24, 2, 8, 2, 10, 1, 8, 2, 8, 3, 15, 1, 5], text: `local function read_counts(meter, stored)
+local counts
+if stored then
+meter.kept_until_ms, meter.token = pair_at(stored, 1)
+counts = without_first(stored, 1)
+end
+if meter.algorithm == 'gcra' then
+return read_gcra(meter, counts)
+elseif meter.algorithm == 'concurrency' then
+return read_concurrency(meter, counts)
+end
+return read_sliding_window(meter, counts)
+end
+local function note_token(subject, token)
+if token > subject.token then
+subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+end
+end
+local function read_meters(subject, limits, first, server_us)
+local meters, now_us = {}, server_us + subject.offset_us
+for at = first, #limits, 5 do
+local place = #meters
+local meter = {
+field = subject.fields[5 + place],
+algorithm = limits[at + 1],
+limit = tonumber(limits[at + 2]),
+window_us = limits[at + 3] * 1000,
+burst = tonumber(limits[at + 4]),
+now_us = now_us,
+kept_until_ms = 0,
+token = 0,
+}
+read_counts(meter, subject.counts[5 + place])
+meters[place + 1] = meter
+note_token(subject, meter.token)
+end
+if subject.taken_us > now_us + 10000 then
+subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+return read_meters(subject, limits, first, server_us)
+end
+return meters, now_us
+end
+local function wait_for_meter(meter, units)
+if meter.algorithm == 'gcra' then
+return wait_for_gcra(meter, units)
+elseif meter.algorithm == 'sliding-window' then
+return wait_for_sliding_window(meter, units)
+end
+return wait_for_concurrency(meter)
+end
+local function longest_wait(meters, units)
+local longest_us, denier = 0, 0
+for place, meter in ipairs(meters) do
+local wait_us = wait_for_meter(meter, units)
+if wait_us > longest_us then
+longest_us, denier = wait_us, place
+end
+end
+return longest_us, denier
+end
+local function tell_meters(meters)
+local told = {}
+for _, meter in ipairs(meters) do
+told[#told + 1] = meter.free
+told[#told + 1] = meter.reset_us
+end
+return told
+end
+local function is_too_much(meters, units)
+for _, meter in ipairs(meters) do
+if meter.algorithm ~= 'concurrency' and units > meter.burst then
+return true
+end
+end
+return false
+end
+local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
+local granted, wait_us = count, 0
+while true do
+if granted * cost > burst then
+granted = (burst - burst % cost) / cost + 1
+end
+local next_rest = rest + granted * cost * unit_rest
+local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
+next_rest = next_rest % limit
+local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
+if over_us <= 0 then
+return granted, wait_us, next_ahead, next_rest
+end
+local room = (span - ahead) * limit + span_rest - rest
+local units = (room - room % window_us) / window_us + 1
+wait_us = over_us
+granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+end
+end` }
+const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund.lua', taken: [7, 15, 2, 16, 1, 9, 8, 3, 1, 3, 1, 13, 2, 7, 2, 13], text: `local function refund_gcra(meter, units, at_us)
+local back, rest = gcra_cost(meter, units)
+back = back - math.max(0, meter.now_us - at_us)
+local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
+if back < 0 then
+return
+end
+if ahead_rest < 0 then
+ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
+end
+if ahead < 0 then
+ahead, ahead_rest = 0, 0
+end
+gcra_set(meter, ahead, ahead_rest)
+end
+local function refund_sliding_window(meter, units, at_us)
+if at_us + meter.window_us <= meter.now_us + 1000 then
+return
+end
+local total, log, left = meter.total, meter.log, units
+while left > 0 and #log > 0 do
+local last_us, counted = pair_at(log, 1)
+local given = math.min(left, counted)
+log = without_first(log, 1)
+if given < counted then
+log = pack_pair(last_us, counted - given) .. log
+end
+total, left = total - given, left - given
+end
+sliding_window_set(meter, total, log)
+end
+local function refund_meters(meters, units, at_us)
+for _, meter in ipairs(meters) do
+if meter.algorithm == 'gcra' then
+refund_gcra(meter, units, at_us)
+elseif meter.algorithm == 'sliding-window' then
+refund_sliding_window(meter, units, at_us)
+end
+end
+end
+local function refunded_field(token)
+return string.format('refunded:%.0f', token)
+end
+local function token_at(list, place)
+return struct.unpack('>d', list, (place - 1) * 8 + 1)
+end
+local function is_refunded(state, refunded, token)
+local places = #refunded / 8
+for place = 1, places do
+if token_at(refunded, place) == token then
+return true
+end
+end
+if places < 64 or token > token_at(refunded, 1) then
+return false
+end
+local known = redis.call('HMGET', state, refunded_field(token), 'refunded-older')
+return known[1] or known[2] and token <= token_at(known[2], 1)
+end
+local function note_older(state, token, now_us)
+if redis.call('HLEN', state) < 10000 then
+return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
+end
+local known = redis.call('HGET', state, 'refunded-older')
+return 'refunded-older', struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
+end
+local function note_refunded(state, refunded, token, now_us)
+local place = #refunded / 8
+while place > 0 and token_at(refunded, place) > token do
+place = place - 1
+end
+local list = string.sub(refunded, 1, place * 8)
+.. struct.pack('>d', token)
+.. string.sub(refunded, place * 8 + 1)
+if #list <= 64 * 8 then
+return { 'refunded', list }
+end
+return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
+end` }
+const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window.lua', taken: [6, 8, 1, 13, 1, 11, 1, 5, 1, 7, 1, 3], text: `local function sliding_window_set(meter, total, log)
+meter.total, meter.log = total, log
+meter.free = math.max(0, meter.limit - total)
+meter.reset_us = 0
+if #log > 0 then
+meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+end
+end
+local function read_sliding_window(meter, stored)
+local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+local past, entries = 0, #log / 16
+while past < entries do
+local last_us, units = pair_at(log, past + 1)
+if last_us + meter.window_us > meter.now_us then
+break
+end
+past, total = past + 1, total - units
+end
+sliding_window_set(meter, total, without_first(log, past))
+end
+local function wait_for_sliding_window(meter, units)
+local total, wait_us = meter.total, 0
+for place = 1, #meter.log / 16 do
+if total + units <= meter.limit then
+return wait_us
+end
+local last_us, counted = pair_at(meter.log, place)
+total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
+end
+return wait_us
+end
+local function count_sliding_window(meter, units)
+local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
+local counted = units
+if #log > 0 then
+local last_us, last_units = pair_at(log, #log / 16)
+at_us = math.max(at_us, last_us)
+if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
+log, counted = string.sub(log, 1, -16 - 1), counted + last_units
+end
+end
+sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
+end
+local function pack_sliding_window(meter)
+return struct.pack('>d', meter.total) .. meter.log
+end` }
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 19, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 8, 7, 1, 1, 1, 10], text: `local function open_subject(state, caller, limits, first)
+local fields = { 'layout', 'refunded', caller, 'time' }
+for at = first, #limits, 5 do
+fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+end
+local stored = redis.call('HMGET', state, unpack(fields))
+local token, taken_us, offset_us = read_time(stored[4])
+return {
+exists = stored[1],
+layout = stored[1] or '1',
+refunded = stored[2] or '',
+record = stored[3],
+token = token,
+taken_us = taken_us,
+offset_us = offset_us,
+fields = fields,
+counts = stored,
+}
+end
+local function pair_at(list, place)
+return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
+local function pack_pair(first, second)
+return struct.pack('>dd', first, second)
+end
+local function without_first(list, count)
+return count == 0 and list or string.sub(list, count * 16 + 1)
+end
+local function read_time(stored)
+if not stored then
+return 0, 0, 0
+elseif #stored > 8 then
+return struct.unpack('>ddd', stored)
+end
+local token = struct.unpack('>d', stored)
+return token, token, 0
+end
+local function pack_time(token, taken_us, offset_us)
+if token == taken_us and offset_us == 0 then
+return struct.pack('>d', token)
+end
+return struct.pack('>ddd', token, taken_us, offset_us)
+end
+local function keep_for(state, life_ms)
+if redis.call('PTTL', state) < life_ms then
+redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+end
+end
+local function keep_time(state, token, taken_us, offset_us)
+redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+end
+local function pack_counts(meter)
+local head = pack_pair(meter.kept_until_ms, meter.token)
+if meter.algorithm == 'gcra' then
+return head .. pack_gcra(meter)
+elseif meter.algorithm == 'sliding-window' then
+return head .. pack_sliding_window(meter)
+end
+return head .. meter.leases
+end
+local function plan_life(meters, now_us, offset_us)
+local needed_us, short = 0, false
+for _, meter in ipairs(meters) do
+needed_us = math.max(needed_us, meter.reset_us)
+end
+local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+for _, meter in ipairs(meters) do
+short = short or needed_ms > meter.kept_until_ms
+end
+if not short then
+return nil
+end
+for _, meter in ipairs(meters) do
+meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+end
+return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+local life_ms = plan_life(meters, now_us, subject.offset_us)
+for _, meter in ipairs(meters) do
+written[#written + 1] = meter.field
+written[#written + 1] = pack_counts(meter)
+end
+if not subject.exists then
+written[#written + 1] = 'layout'
+written[#written + 1] = '1'
+end
+written[#written + 1] = 'time'
+written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+if caller ~= '' then
+written[#written + 1] = caller
+written[#written + 1] = pack_pair(call, at_us)
+end
+redis.call('HSET', state, unpack(written))
+if life_ms then
+keep_for(state, life_ms)
+end
+local is_first = subject.exists and not subject.record
+if caller ~= '' and (is_first or call % 16 == 0) then
+forget_old_fields(state, now_us)
+end
+end
+local function recall_token(record, call)
+if not record then
+return nil, false
+end
+local number, token = struct.unpack('>dd', record)
+return number == call and token or nil, number > call
+end
+local function forget_old_fields(state, now_us)
+drop_over(state, 5, function(record, field)
+if string.find(field, '^refunded:') then
+return struct.unpack('>d', record) <= now_us
+elseif not string.find(field, '.', 1, true) then
+return false
+end
+local _, at_us = struct.unpack('>dd', record)
+return now_us - at_us > 600000000
+end)
+end` }
+
+export interface AbandonArguments {
+  /** process and slot */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: number
+  /** number of the take */
+  readonly take: number
+  /** the limits; others than those of takes at work stay as they are */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type AbandonAnswer =
+  | { readonly status: 'abandoned' }
+
+
+/**
+ * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
+ *
+ * Cost: O(limits x 64 + places of limits of takes at work).
+ */
+export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+  script: linked('rate-limit/abandon', '625e72354501dec9c33c3001dd2d8c5b0ea41acb', { reads: false, bytes: false }, [abandonLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, abandonLua, 5, 4, subjectModule, 102, 7, abandonLua, 9, 4, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 13, 1, concurrencyModule, 29, 11, abandonLua, 14, 4, subjectModule, 43, 5, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 11, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, abandonLua, 18, 3]),
+  parts: ['state'],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.limits.length * 5)
+    encoded[0] = args.caller
+    encoded[1] = args.call
+    encoded[2] = args.take
+    let at = 3
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
   },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'abandoned':
+        return { status: 'abandoned' }
+      default:
+        return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
+export type ClearArguments = Readonly<Record<string, never>>
+
+export type ClearAnswer =
+  | { readonly status: 'cleared'; readonly existed: boolean }
+
+
+/**
+ * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
+ *
+ * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
+ */
+export const clear: Operation<ClearArguments, ClearAnswer> = {
+  script: linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [clearLua, 0, 4, subjectModule, 28, 9, clearLua, 4, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 1, subjectModule, 37, 6, clearLua, 6, 17]),
+  parts: ['state'],
+  encode() {
+    return []
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'cleared':
+        return {
+          status: 'cleared',
+          existed: asFlag(parts[1]),
+        }
+      default:
+        return unexpected('the answer cleared', parts[0])
+    }
+  },
+}
+
+export interface InspectArguments {
+  /** the limits */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type InspectAnswer =
+  | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
+
+function readLimitsOfInspectInspection(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit: number; readonly token: number; readonly endsUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly limit: number; readonly token: number; readonly endsUs: number }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { limit: asInteger(flat[from]), token: asInteger(flat[from + 1]), endsUs: asInteger(flat[from + 2]) }
+  }
+  return found
+}
+
+/**
+ * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
+ *
+ * Cost: O(limits x 65 + places of limits of takes at work).
+ */
+export const inspect: Operation<InspectArguments, InspectAnswer> = {
+  script: linked('rate-limit/inspect', 'f5736f91e24539c97441fe07587f8b22a449923a', { reads: true, bytes: false }, [inspectLua, 0, 2, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, inspectLua, 2, 4, sharedClock, 0, 4, inspectLua, 6, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 7, 10, metersModule, 60, 8, inspectLua, 17, 1]),
+  parts: ['state'],
+  encode(args) {
+    const encoded = new Array<Argument>(args.limits.length * 5)
+    let at = 0
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'inspection':
+        return {
+          status: 'inspection',
+          known: asFlag(parts[1]),
+          nowUs: asInteger(parts[2]),
+          limits: readLimitsOfInspectInspection(parts[3]),
+          held: readHeldOfInspectInspection(parts[4]),
+        }
+      default:
+        return unexpected('the answer inspection', parts[0])
+    }
+  },
+}
+
+export interface PeekArguments {
+  /** units that would be taken */
+  readonly cost: number
+  /** the limits */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type PeekAnswer =
+  | { readonly status: 'allowed'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
+  | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
+
+function readLimitsOfPeekAllowed(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Tells what a take would be answered now, and takes nothing.
+ *
+ * Cost: O(limits x 65 + places of limits of takes at work).
+ */
+export const peek: Operation<PeekArguments, PeekAnswer> = {
+  script: linked('rate-limit/peek', 'bbb8b27a537785f9ccebb81213a50fe61efa547f', { reads: true, bytes: false }, [peekLua, 0, 3, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, peekLua, 3, 4, sharedClock, 0, 4, peekLua, 7, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 8, 1, metersModule, 68, 8, peekLua, 9, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 12, 1, metersModule, 60, 8, peekLua, 13, 4]),
+  parts: ['state'],
+  encode(args) {
+    const encoded = new Array<Argument>(1 + args.limits.length * 5)
+    encoded[0] = args.cost
+    let at = 1
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'allowed':
+        return {
+          status: 'allowed',
+          nowUs: asInteger(parts[1]),
+          limits: readLimitsOfPeekAllowed(parts[2]),
+        }
+      case 'denied':
+        return {
+          status: 'denied',
+          denier: asInteger(parts[1]),
+          waitUs: asInteger(parts[2]),
+          nowUs: asInteger(parts[3]),
+          limits: readLimitsOfPeekDenied(parts[4]),
+        }
+      default:
+        return unexpected('one of the answers allowed, denied', parts[0])
+    }
+  },
+}
+
+export interface RefundArguments {
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: number
+  /** that of the take; 0: none */
+  readonly token: number
+  /** units to give back */
+  readonly cost: number
+  /** the limits */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type RefundAnswer =
+  | { readonly status: 'refunded'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
+  | { readonly status: 'known'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
+  | { readonly status: 'absent' }
+
+function readLimitsOfRefundRefunded(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
+ *
+ * Cost: O(limits x 65 + places of limits of takes at work).
+ */
+export const refund: Operation<RefundArguments, RefundAnswer> = {
+  script: linked('rate-limit/refund', 'ee3f05dcac43be09e79197ac94d17e55caa9faa7', { reads: false, bytes: false }, [refundLua, 0, 6, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, refundLua, 6, 4, subjectModule, 102, 7, refundLua, 10, 7, sharedClock, 0, 4, refundLua, 17, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 18, 1, metersModule, 60, 8, refundLua, 19, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 22, 3, subjectModule, 22, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 25, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 29, 3, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, sharedExpiry, 0, 18, subjectModule, 109, 11, subjectModule, 99, 3, refundLua, 32, 2, sharedExpiry, 0, 18, subjectModule, 109, 11, refundLua, 34, 3]),
+  parts: ['state'],
+  encode(args) {
+    const encoded = new Array<Argument>(4 + args.limits.length * 5)
+    encoded[0] = args.caller
+    encoded[1] = args.call
+    encoded[2] = args.token
+    encoded[3] = args.cost
+    let at = 4
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'refunded':
+        return {
+          status: 'refunded',
+          nowUs: asInteger(parts[1]),
+          limits: readLimitsOfRefundRefunded(parts[2]),
+        }
+      case 'known':
+        return {
+          status: 'known',
+          nowUs: asInteger(parts[1]),
+          limits: readLimitsOfRefundKnown(parts[2]),
+        }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers refunded, known, absent', parts[0])
+    }
+  },
+}
+
+export interface ReleaseArguments {
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: number
+  /** that of the take */
+  readonly token: number
+  /** the limits; others than those of takes at work stay as they are */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type ReleaseAnswer =
+  | { readonly status: 'released' }
+  | { readonly status: 'lost' }
+
+
+/**
+ * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
+ *
+ * Cost: O(places of the limits).
+ */
+export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
+  script: linked('rate-limit/release', '344976943be9db3c8962b6fb481d7f773ea1104d', { reads: false, bytes: false }, [releaseLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, releaseLua, 5, 4, subjectModule, 102, 7, releaseLua, 9, 7, sharedClock, 0, 4, releaseLua, 16, 2, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 18, 1, concurrencyModule, 29, 11, releaseLua, 19, 7, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, releaseLua, 26, 2]),
+  parts: ['state'],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.limits.length * 5)
+    encoded[0] = args.caller
+    encoded[1] = args.call
+    encoded[2] = args.token
+    let at = 3
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'released':
+        return { status: 'released' }
+      case 'lost':
+        return { status: 'lost' }
+      default:
+        return unexpected('one of the answers released, lost', parts[0])
+    }
+  },
+}
+
+export interface TakeEachArguments {
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: number
+  /** the limit */
+  readonly name: string
+  /** units that flow back in a window */
+  readonly limit: number
+  /** the window */
+  readonly windowMs: number
+  /** units that may be taken at once */
+  readonly burst: number
+  /** of each subject: how many takes, and the units of each */
+  readonly takes: readonly { readonly count: number; readonly cost: number }[]
+}
+
+export type TakeEachAnswer =
+  | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] | null }
+
+function readTakesOfTakeEachJudged(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { granted: asInteger(flat[from]), token: asInteger(flat[from + 1]), free: asInteger(flat[from + 2]), resetUs: asInteger(flat[from + 3]), waitUs: asInteger(flat[from + 4]) }
+  }
+  return found
+}
+
+function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly error: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), error: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
+ *
+ * Cost: O(subjects).
+ */
+export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
+  script: linked('rate-limit/take-each', 'ce5ef7f0545d426a6c8267f0aef5ad2a23415530', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 2, gcraModule, 0, 7, takeEachLua, 12, 2, subjectModule, 28, 15, subjectModule, 48, 3, gcraModule, 7, 13, metersModule, 76, 20, sharedExpiry, 0, 18, subjectModule, 109, 11, subjectModule, 43, 5, takeEachLua, 14, 91]),
   parts: [],
-  lines: [
-    [1, 'lua/rate-limit/take-each.lua', 13],
-    [9, 'lua/rate-limit/take-each.lua', 22],
-    [11, 'lua/shared/clock.lua', 3],
-    [15, 'lua/rate-limit/take-each.lua', 24],
-    [17, 'lua/shared/rate-limit/gcra.lua', 5],
-    [24, 'lua/rate-limit/take-each.lua', 26],
-    [25, 'lua/rate-limit/take-each.lua', 28],
-    [26, 'lua/shared/rate-limit/subject.lua', 65],
-    [35, 'lua/shared/rate-limit/subject.lua', 75],
-    [41, 'lua/shared/rate-limit/subject.lua', 95],
-    [44, 'lua/shared/rate-limit/gcra.lua', 15],
-    [57, 'lua/shared/rate-limit/meters.lua', 94],
-    [72, 'lua/shared/rate-limit/meters.lua', 110],
-    [77, 'lua/shared/expiry.lua', 6],
-    [80, 'lua/shared/expiry.lua', 10],
-    [92, 'lua/shared/expiry.lua', 23],
-    [95, 'lua/shared/rate-limit/subject.lua', 175],
-    [96, 'lua/shared/rate-limit/subject.lua', 177],
-    [106, 'lua/shared/rate-limit/subject.lua', 87],
-    [111, 'lua/rate-limit/take-each.lua', 31],
-    [136, 'lua/rate-limit/take-each.lua', 57],
-    [148, 'lua/rate-limit/take-each.lua', 70],
-    [171, 'lua/rate-limit/take-each.lua', 94],
-    [183, 'lua/rate-limit/take-each.lua', 107],
-    [188, 'lua/rate-limit/take-each.lua', 113],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
     encoded[0] = args.caller
@@ -2513,486 +1218,8 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: {
-    name: 'rate-limit/take',
-    sha1: '3148124950e52cea56c583145593d57f04bace71',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local caller = ARGV[1]
-local call = tonumber(ARGV[2])
-local cost = tonumber(ARGV[3])
-local limits, limits_at = ARGV, 4
-local function open_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-end
-local stored = redis.call('HMGET', state, unpack(fields))
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
-}
-end
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local function recall_token(record, call)
-if not record then
-return nil, false
-end
-local number, token = struct.unpack('>dd', record)
-return number == call and token or nil, number > call
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local server_us = clock_us()
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
-end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
-end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
-end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
-end
-local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
-end
-local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-end
-end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
-end
-concurrency_set(meter, without_first(leases, lapsed))
-end
-local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
-end
-end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
-break
-end
-past, total = past + 1, total - units
-end
-sliding_window_set(meter, total, without_first(log, past))
-end
-local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
-end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
-end
-return read_sliding_window(meter, counts)
-end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-end
-end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
-}
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
-end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
-end
-return meters, now_us
-end
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
-local function tell_meters(meters)
-local told = {}
-for _, meter in ipairs(meters) do
-told[#told + 1] = meter.free
-told[#told + 1] = meter.reset_us
-end
-return told
-end
-if remembered then
-return { 'taken', remembered, server_us, tell_meters(meters) }
-end
-local function is_too_much(meters, units)
-for _, meter in ipairs(meters) do
-if meter.algorithm ~= 'concurrency' and units > meter.burst then
-return true
-end
-end
-return false
-end
-if is_too_much(meters, cost) then
-return redis.error_reply('INVALID cost: no wait is long enough for so much')
-end
-local function gcra_ahead(meter, units)
-local cost, cost_rest = gcra_cost(meter, units)
-local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-if rest >= meter.limit then
-return ahead + 1, rest - meter.limit
-end
-return ahead, rest
-end
-local function longest_wait(meters, units)
-local longest_us, denier = 0, 0
-local function wait_for_gcra(meter, units)
-local ahead, rest = gcra_ahead(meter, units)
-return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-local function wait_for_sliding_window(meter, units)
-local total, wait_us = meter.total, 0
-for place = 1, #meter.log / 16 do
-if total + units <= meter.limit then
-return wait_us
-end
-local last_us, counted = pair_at(meter.log, place)
-total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-end
-return wait_us
-end
-local function wait_for_concurrency(meter)
-if meter.held < meter.limit then
-return 0
-end
-return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-local function wait_for_meter(meter, units)
-if meter.algorithm == 'gcra' then
-return wait_for_gcra(meter, units)
-elseif meter.algorithm == 'sliding-window' then
-return wait_for_sliding_window(meter, units)
-end
-return wait_for_concurrency(meter)
-end
-for place, meter in ipairs(meters) do
-local wait_us = wait_for_meter(meter, units)
-if wait_us > longest_us then
-longest_us, denier = wait_us, place
-end
-end
-return longest_us, denier
-end
-local wait_us, denier = longest_wait(meters, cost)
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
-if wait_us > 0 then
-if subject.stepped then
-local function keep_time(state, token, taken_us, offset_us)
-redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
-end
-keep_time(state, subject.token, subject.taken_us, subject.offset_us)
-end
-return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
-end
-local token = math.max(now_us, subject.token + 1)
-subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
-local function count_gcra(meter, units)
-gcra_set(meter, gcra_ahead(meter, units))
-end
-local function pack_pair(first, second)
-return struct.pack('>dd', first, second)
-end
-local function count_sliding_window(meter, units)
-local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
-local counted = units
-if #log > 0 then
-local last_us, last_units = pair_at(log, #log / 16)
-at_us = math.max(at_us, last_us)
-if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-log, counted = string.sub(log, 1, -16 - 1), counted + last_units
-end
-end
-sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
-end
-local function count_concurrency(meter, token)
-local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-while place > 0 and pair_at(leases, place) > ends_us do
-place = place - 1
-end
-local before = string.sub(leases, 1, place * 16)
-concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
-end
-for _, meter in ipairs(meters) do
-meter.token = token
-if meter.algorithm == 'gcra' then
-count_gcra(meter, cost)
-elseif meter.algorithm == 'sliding-window' then
-count_sliding_window(meter, cost)
-else
-count_concurrency(meter, token)
-end
-end
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-local function plan_life(meters, now_us, offset_us)
-local needed_us, short = 0, false
-for _, meter in ipairs(meters) do
-needed_us = math.max(needed_us, meter.reset_us)
-end
-local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
-for _, meter in ipairs(meters) do
-short = short or needed_ms > meter.kept_until_ms
-end
-if not short then
-return nil
-end
-for _, meter in ipairs(meters) do
-meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-end
-return math.ceil((needed_us + offset_us) / 1000) + 20000
-end
-local life_ms = plan_life(meters, now_us, subject.offset_us)
-local function pack_gcra(meter)
-if meter.ahead == 0 and meter.rest == 0 then
-return pack_pair(0, 0)
-end
-return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
-local function pack_sliding_window(meter)
-return struct.pack('>d', meter.total) .. meter.log
-end
-local function pack_counts(meter)
-local head = pack_pair(meter.kept_until_ms, meter.token)
-if meter.algorithm == 'gcra' then
-return head .. pack_gcra(meter)
-elseif meter.algorithm == 'sliding-window' then
-return head .. pack_sliding_window(meter)
-end
-return head .. meter.leases
-end
-for _, meter in ipairs(meters) do
-written[#written + 1] = meter.field
-written[#written + 1] = pack_counts(meter)
-end
-if not subject.exists then
-written[#written + 1] = 'layout'
-written[#written + 1] = '1'
-end
-written[#written + 1] = 'time'
-written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-if caller ~= '' then
-written[#written + 1] = caller
-written[#written + 1] = pack_pair(call, at_us)
-end
-redis.call('HSET', state, unpack(written))
-if life_ms then
-local function keep_for(state, life_ms)
-if redis.call('PTTL', state) < life_ms then
-redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-end
-end
-keep_for(state, life_ms)
-end
-local is_first = subject.exists and not subject.record
-if caller ~= '' and (is_first or call % 16 == 0) then
-local function forget_old_fields(state, now_us)
-local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
-end
-end
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
-end
-end
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
-return false
-end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
-end)
-end
-forget_old_fields(state, now_us)
-end
-end
-save_subject(state, subject, meters, now_us, caller, call, token, {})
-return { 'taken', token, server_us, tell_meters(meters) }`,
-  },
+  script: linked('rate-limit/take', '3148124950e52cea56c583145593d57f04bace71', { reads: false, bytes: false }, [takeLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, takeLua, 5, 4, subjectModule, 102, 7, takeLua, 9, 4, sharedClock, 0, 4, takeLua, 13, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 14, 1, metersModule, 60, 8, takeLua, 15, 3, metersModule, 68, 8, takeLua, 18, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 21, 1, subjectModule, 37, 6, takeLua, 22, 2, subjectModule, 48, 3, takeLua, 24, 6, gcraModule, 60, 3, subjectModule, 22, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 30, 10, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 16, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, takeLua, 40, 2]),
   parts: ['state'],
-  lines: [
-    [1, 'lua/rate-limit/take.lua', 11],
-    [6, 'lua/shared/rate-limit/subject.lua', 14],
-    [12, 'lua/shared/rate-limit/subject.lua', 65],
-    [21, 'lua/shared/rate-limit/subject.lua', 20],
-    [34, 'lua/rate-limit/take.lua', 17],
-    [38, 'lua/shared/rate-limit/subject.lua', 167],
-    [45, 'lua/rate-limit/take.lua', 21],
-    [49, 'lua/shared/clock.lua', 3],
-    [53, 'lua/rate-limit/take.lua', 25],
-    [54, 'lua/shared/rate-limit/subject.lua', 37],
-    [57, 'lua/shared/rate-limit/subject.lua', 46],
-    [60, 'lua/shared/rate-limit/gcra.lua', 5],
-    [67, 'lua/shared/rate-limit/gcra.lua', 36],
-    [71, 'lua/shared/rate-limit/gcra.lua', 42],
-    [74, 'lua/shared/rate-limit/gcra.lua', 46],
-    [85, 'lua/shared/rate-limit/gcra.lua', 15],
-    [98, 'lua/shared/rate-limit/gcra.lua', 58],
-    [108, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [116, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [123, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [131, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [144, 'lua/shared/rate-limit/meters.lua', 4],
-    [157, 'lua/shared/rate-limit/meters.lua', 19],
-    [162, 'lua/shared/rate-limit/meters.lua', 26],
-    [186, 'lua/rate-limit/take.lua', 26],
-    [187, 'lua/shared/rate-limit/meters.lua', 73],
-    [195, 'lua/rate-limit/take.lua', 27],
-    [198, 'lua/shared/rate-limit/meters.lua', 83],
-    [206, 'lua/rate-limit/take.lua', 30],
-    [209, 'lua/shared/rate-limit/gcra.lua', 70],
-    [217, 'lua/shared/rate-limit/meters.lua', 62],
-    [219, 'lua/shared/rate-limit/gcra.lua', 79],
-    [223, 'lua/shared/rate-limit/sliding-window.lua', 30],
-    [234, 'lua/shared/rate-limit/concurrency.lua', 22],
-    [240, 'lua/shared/rate-limit/meters.lua', 52],
-    [248, 'lua/shared/rate-limit/meters.lua', 64],
-    [256, 'lua/rate-limit/take.lua', 33],
-    [257, 'lua/shared/rate-limit/subject.lua', 75],
-    [263, 'lua/rate-limit/take.lua', 34],
-    [265, 'lua/shared/rate-limit/subject.lua', 95],
-    [268, 'lua/rate-limit/take.lua', 36],
-    [272, 'lua/rate-limit/take.lua', 41],
-    [274, 'lua/shared/rate-limit/gcra.lua', 84],
-    [277, 'lua/shared/rate-limit/subject.lua', 41],
-    [280, 'lua/shared/rate-limit/sliding-window.lua', 42],
-    [285, 'lua/shared/rate-limit/sliding-window.lua', 48],
-    [292, 'lua/shared/rate-limit/concurrency.lua', 29],
-    [294, 'lua/shared/rate-limit/concurrency.lua', 32],
-    [300, 'lua/rate-limit/take.lua', 43],
-    [310, 'lua/shared/rate-limit/subject.lua', 133],
-    [311, 'lua/shared/rate-limit/subject.lua', 113],
-    [328, 'lua/shared/rate-limit/subject.lua', 134],
-    [329, 'lua/shared/rate-limit/gcra.lua', 89],
-    [335, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [338, 'lua/shared/rate-limit/subject.lua', 101],
-    [347, 'lua/shared/rate-limit/subject.lua', 135],
-    [363, 'lua/shared/rate-limit/subject.lua', 87],
-    [368, 'lua/shared/rate-limit/subject.lua', 151],
-    [370, 'lua/shared/rate-limit/subject.lua', 154],
-    [372, 'lua/shared/rate-limit/subject.lua', 175],
-    [373, 'lua/shared/expiry.lua', 6],
-    [376, 'lua/shared/expiry.lua', 10],
-    [388, 'lua/shared/expiry.lua', 23],
-    [391, 'lua/shared/rate-limit/subject.lua', 177],
-    [401, 'lua/shared/rate-limit/subject.lua', 156],
-    [404, 'lua/rate-limit/take.lua', 53],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller

@@ -4,45 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
+import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
 
-export interface AbandonArguments {
-  /** the attempt, '<process>.<number>' */
-  readonly id: string
-  /** what people call its holder */
-  readonly holder: string
-  /** how much its permit was to take */
-  readonly weight: number
-  /** how long it was to be granted */
-  readonly leaseMs: number
-  /** beginning of the channels of processes */
-  readonly channel: string
-  /** whether its process listens on its channel */
-  readonly listens: boolean
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
-  /** whether those are sharded channels */
-  readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
-  readonly counted: boolean
-}
-
-export type AbandonAnswer =
-  | { readonly status: 'abandoned'; readonly more: boolean }
-
-
-/**
- * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
- *
- * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
- */
-export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: {
-    name: 'semaphore/abandon',
-    sha1: 'b266ebcc64db7c5f64d837b883cccd9b26734660',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 13, 1, 28], text: `local state = KEYS[1]
 local queue = KEYS[2]
 local permits = KEYS[3]
 local ids = KEYS[4]
@@ -55,7 +21,305 @@ local listens = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local function open_semaphore(state)
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local ticket =
+{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local own, other = format_ticket(ticket), other_text(ticket)
+local rank = semaphore.last_ticket > 0
+and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
+if rank then
+redis.call('ZREM', queue, own, other)
+end
+local token, ends_at_ms = permit_of(permits, ids, id)
+if token then
+end_permit(semaphore, permits, ids, token, ends_at_ms)
+end
+local reaped = reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
+local how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+if served or token or reaped then
+save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }` }
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 16, 1, 22, 1, 8, 1, 36], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local id = ARGV[1]
+local holder = ARGV[2]
+local limit = tonumber(ARGV[3])
+local weight = tonumber(ARGV[4])
+local lease_ms = tonumber(ARGV[5])
+local channel = ARGV[6]
+local waits = ARGV[7] == '1'
+local listens = ARGV[8] == '1'
+local claim_ms = tonumber(ARGV[9] or 1000)
+local sharded = ARGV[10] == '1'
+local counted = ARGV[11] ~= '0'
+local confirms = ARGV[12] == '1'
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local known, ends_at_ms = permit_of(permits, ids, id)
+if known and ends_at_ms > now_ms then
+if confirms then
+ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
+save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'granted', tonumber(known), ends_at_ms, now_ms }
+end
+if known then
+end_permit(semaphore, permits, ids, known, ends_at_ms)
+end
+local dirty = reap(semaphore, permits, ids, now_ms) or known
+if semaphore.resized == 0 and semaphore.limit ~= limit then
+semaphore.limit = limit
+dirty = true
+end
+local ticket =
+{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local oversized = weight > semaphore.limit
+if oversized and semaphore.last_ticket > 0 then
+redis.call('ZREM', queue, own)
+end
+local served = 'nobody'
+if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
+local how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+dirty = true
+if served == 'own' then
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+redis.call('ZREM', queue, own)
+serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+save_semaphore(state, semaphore, now_ms)
+return { 'granted', tonumber(token), expires_at_ms, now_ms }
+end
+end
+if oversized then
+save_changed(state, semaphore, now_ms, dirty)
+return { 'oversized', semaphore.limit }
+end
+if semaphore.last_ticket == 0 and fits(semaphore, weight) then
+local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+save_semaphore(state, semaphore, now_ms)
+return { 'granted', tonumber(token), expires_at_ms, now_ms }
+end
+local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
+local place = 0
+if waits then
+local newest
+newest, place = stand_in_line(queue, own, semaphore.last_ticket)
+dirty = dirty or newest ~= semaphore.last_ticket
+semaphore.last_ticket = newest
+end
+save_changed(state, semaphore, now_ms, dirty)
+if waits then
+return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
+end
+return { 'full', recheck_ms }` }
+const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 6, 1, 20], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local channel = ARGV[1]
+local sharded = ARGV[2] == '1'
+local how = { channel = channel, sharded = sharded, counted = false }
+local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
+local existed = 0
+local keys = { state, queue, permits, ids }
+for _, key in ipairs(keys) do
+existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+if token then
+redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
+end
+end
+for _, text in ipairs(waiting) do
+local ticket = parse_ticket(text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+end
+return { 'cleared', existed }` }
+const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 4, 1, 15, 1, 14], text: `local state = KEYS[1]
+local permits = KEYS[2]
+local ids = KEYS[3]
+local leases, leases_at = ARGV, 1
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ends, any, soonest_moved = {}, false, false
+for at = leases_at, #leases, 2 do
+local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
+local expires_at_ms = 0
+if ends_at_ms > now_ms then
+expires_at_ms = now_ms + leases[at + 1]
+soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
+semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
+if not any or expires_at_ms > semaphore.last_end_ms then
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+keep_permits(semaphore, permits, ids, now_ms)
+end
+redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
+any = true
+end
+ends[#ends + 1] = expires_at_ms
+end
+if any then
+if soonest_moved then
+look_ahead(semaphore, permits)
+end
+save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'extended', now_ms, ends }` }
+const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 5, 1, 39], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local limit = tonumber(ARGV[1])
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
+local used = semaphore.used
+for _, token in ipairs(ended) do
+used = used - parse_permit(redis.call('HGET', ids, token)).weight
+end
+local live = redis.call('ZRANGEBYSCORE', permits, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+local named = {}
+for at = 1, #live, 2 do
+local permit = parse_permit(redis.call('HGET', ids, live[at]))
+named[#named + 1] = tonumber(live[at])
+named[#named + 1] = tonumber(live[at + 1])
+named[#named + 1] = permit.weight
+named[#named + 1] = permit.holder
+end
+local line = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local ticket = parse_ticket(text)
+line[#line + 1] = ticket.id
+line[#line + 1] = ticket.units
+line[#line + 1] = ticket.holder
+end
+local known = semaphore.limit > 0 and semaphore.limit or limit
+local waiting = redis.call('ZCARD', queue)
+return {
+'inspection',
+known,
+semaphore.resized,
+used,
+tonumber(semaphore.token),
+now_ms,
+named,
+waiting,
+line,
+}` }
+const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 9, 1, 17, 1, 2], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local token = ARGV[1]
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
+if expires_at_ms <= now_ms then
+return { 'lost' }
+end
+end_permit(semaphore, permits, ids, token, expires_at_ms)
+reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+local how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+save_semaphore(state, semaphore, now_ms)
+return { 'released', served == 'more' and 1 or 0 }` }
+const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 9, 1, 24], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local limit = tonumber(ARGV[1])
+local channel = ARGV[2]
+local claim_ms = tonumber(ARGV[3] or 1000)
+local sharded = ARGV[4] == '1'
+local counted = ARGV[5] ~= '0'
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+semaphore.limit = limit
+semaphore.resized = 1
+save_semaphore(state, semaphore, now_ms)
+reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
+local ticket = parse_ticket(text)
+if ticket.units > limit then
+redis.call('ZREM', queue, text)
+tell_process(ticket, 'come ' .. ticket.id, how)
+end
+end
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+save_semaphore(state, semaphore, now_ms)
+return { 'resized', served == 'more' and 1 or 0 }` }
+const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 8, 1, 16], text: `local state = KEYS[1]
+local queue = KEYS[2]
+local permits = KEYS[3]
+local ids = KEYS[4]
+local channel = ARGV[1]
+local claim_ms = tonumber(ARGV[2] or 1000)
+local sharded = ARGV[3] == '1'
+local counted = ARGV[4] ~= '0'
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local reaped = reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+local how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+if served or reaped then
+save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'served', served == 'more' and 1 or 0 }` }
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [11, 30, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 17, 11, 13, 1, 8, 1, 3, 2, 4, 1, 5], text: `local function open_semaphore(state)
 local stored = redis.call('GET', state)
 if not stored then
 return {
@@ -85,41 +349,12 @@ last_end_ms = tonumber(last),
 last_ticket = tonumber(last_ticket),
 }
 end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
+local function fits(semaphore, weight)
+return semaphore.used + weight <= semaphore.limit
 end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local ticket =
-{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local function format_ticket(ticket)
-return string.format(
-'%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
-)
-end
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
-end
-local own, other = format_ticket(ticket), other_text(ticket)
-local rank = semaphore.last_ticket > 0
-and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
-if rank then
-redis.call('ZREM', queue, own, other)
+local function parse_permit(text)
+local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+return { weight = tonumber(weight), id = id, holder = holder }
 end
 local function permit_of(permits, ids, id)
 local token = redis.call('HGET', ids, 'i' .. id)
@@ -128,7 +363,20 @@ return nil, nil
 end
 return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
-local token, ends_at_ms = permit_of(permits, ids, id)
+local function forget_permits(semaphore, permits, ids, tokens)
+local known = redis.call('HMGET', ids, unpack(tokens))
+local fields, forgotten = {}, {}
+for at, token in ipairs(tokens) do
+local permit = parse_permit(known[at])
+forgotten[at] = permit
+semaphore.used = semaphore.used - permit.weight
+fields[#fields + 1] = token
+fields[#fields + 1] = 'i' .. permit.id
+end
+redis.call('ZREM', permits, unpack(tokens))
+redis.call('HDEL', ids, unpack(fields))
+return forgotten
+end
 local function look_ahead(semaphore, permits)
 local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
 semaphore.soonest_end_ms = tonumber(soonest or 0)
@@ -137,235 +385,14 @@ semaphore.used = 0
 semaphore.last_end_ms = 0
 end
 end
-if token then
 local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
 forget_permits(semaphore, permits, ids, { token })
 if expires_at_ms == semaphore.soonest_end_ms then
 look_ahead(semaphore, permits)
 end
 end
-end_permit(semaphore, permits, ids, token, ends_at_ms)
-end
-local function reap(semaphore, permits, ids, now_ms)
-if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-return false
-end
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-local tokens = {}
-for at = 1, #ended, 2 do
-tokens[#tokens + 1] = ended[at]
-end
-if tokens[1] then
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-end
-end
-look_ahead(semaphore, permits)
-return true
-end
-local reaped = reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
-local how = { channel = channel, sharded = sharded, counted = counted }
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local granted = 0
-local asleep
-local ticket, behind
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if semaphore.late then
-send_back(queue, semaphore.late, own, how)
-end
-local function first_two(queue)
-local pair = redis.call('ZRANGE', queue, '0', '1')
-return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
-local function fits(semaphore, weight)
-return semaphore.used + weight <= semaphore.limit
-end
 local function next_end_in_ms(semaphore, now_ms)
 return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
 end
 local function last_step(semaphore)
 return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
@@ -374,6 +401,19 @@ local function keep_permits(semaphore, permits, ids, now_ms)
 local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
 redis.call('PEXPIRE', permits, kept_ms)
 redis.call('PEXPIRE', ids, kept_ms)
+end
+local function new_token(semaphore, now_us)
+return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
+local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+keep_permits(semaphore, permits, ids, now_ms)
+redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+if ends_at_ms == semaphore.soonest_end_ms then
+look_ahead(semaphore, permits)
+end
+return expires_at_ms
 end
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
 local first, step = semaphore.used == 0, last_step(semaphore)
@@ -389,7 +429,57 @@ if first or last_step(semaphore) ~= step then
 keep_permits(semaphore, permits, ids, now_ms)
 end
 end
-local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+local function reap(semaphore, permits, ids, now_ms)
+if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+return false
+end
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local tokens = {}
+for at = 1, #ended, 2 do
+tokens[#tokens + 1] = ended[at]
+end
+if tokens[1] then
+for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+end
+end
+look_ahead(semaphore, permits)
+return true
+end
+local function semaphore_text(semaphore)
+return string.format(
+'%s %d %d %d %s %.0f %.0f %d',
+'1',
+semaphore.limit,
+semaphore.resized,
+semaphore.used,
+semaphore.token,
+semaphore.soonest_end_ms,
+semaphore.last_end_ms,
+semaphore.last_ticket
+)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+if semaphore.resized == 1 then
+kept_ms = 2592000000
+end
+local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+return string.format('%.0f', left_ms + kept_ms)
+end
+local function save_semaphore(state, semaphore, now_ms)
+redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
+local function save_freed_semaphore(state, semaphore, now_ms)
+redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+save_semaphore(state, semaphore, now_ms)
+end
+local function save_changed(state, semaphore, now_ms, dirty)
+if dirty then
+save_semaphore(state, semaphore, now_ms)
+end
+end` }
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [9, 30, 2, 4, 4, 3, 1, 6, 1, 9, 1, 48], text: `local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
 local heard = listens_here(ticket, how)
 if heard == false then
 redis.call('ZREM', queue, ticket.text)
@@ -418,6 +508,18 @@ end
 redis.call('ZREM', queue, ticket.text)
 add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
 return together and 'called' or is_offer and 'offered' or 'granted'
+end
+local function first_two(queue)
+local pair = redis.call('ZRANGE', queue, '0', '1')
+return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+end
+local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+local now_ms = math.floor(now_us / 1000)
+local granted = 0
+local asleep
+local ticket, behind
+if semaphore.late then
+send_back(queue, semaphore.late, own, how)
 end
 for _ = 1, 500 do
 ticket, behind = behind, nil
@@ -471,122 +573,46 @@ asleep = came == 'offered' and process_of(ticket) or nil
 end
 end
 end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
 ticket = first_ticket(queue)
 if ticket then
 tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return 'more'
-end
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-end
-if served or token or reaped then
-local function save_freed_semaphore(state, semaphore, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-local function save_semaphore(state, semaphore, now_ms)
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-end
-save_freed_semaphore(state, semaphore, now_ms)
-end
-return { 'abandoned', served == 'more' and 1 or 0 }`,
-  },
+end` }
+
+export interface AbandonArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how much its permit was to take */
+  readonly weight: number
+  /** how long it was to be granted */
+  readonly leaseMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+}
+
+export type AbandonAnswer =
+  | { readonly status: 'abandoned'; readonly more: boolean }
+
+
+/**
+ * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
+ *
+ * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
+ */
+export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+  script: linked('semaphore/abandon', 'b266ebcc64db7c5f64d837b883cccd9b26734660', { reads: false, bytes: false }, [abandonLua, 0, 13, permitsModule, 0, 30, abandonLua, 13, 4, sharedClock, 0, 4, abandonLua, 17, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 21, 6, permitsModule, 37, 7, abandonLua, 27, 1, permitsModule, 58, 8, abandonLua, 28, 1, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, abandonLua, 29, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, abandonLua, 31, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 35, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, abandonLua, 38, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/abandon.lua', 9],
-    [14, 'lua/shared/semaphore/permits.lua', 12],
-    [44, 'lua/semaphore/abandon.lua', 23],
-    [48, 'lua/shared/clock.lua', 3],
-    [52, 'lua/semaphore/abandon.lua', 27],
-    [56, 'lua/shared/line.lua', 128],
-    [67, 'lua/shared/line.lua', 154],
-    [74, 'lua/semaphore/abandon.lua', 31],
-    [80, 'lua/shared/semaphore/permits.lua', 60],
-    [87, 'lua/semaphore/abandon.lua', 37],
-    [88, 'lua/shared/semaphore/permits.lua', 90],
-    [96, 'lua/semaphore/abandon.lua', 38],
-    [97, 'lua/shared/semaphore/permits.lua', 100],
-    [98, 'lua/shared/semaphore/permits.lua', 54],
-    [102, 'lua/shared/semaphore/permits.lua', 74],
-    [116, 'lua/shared/semaphore/permits.lua', 101],
-    [121, 'lua/semaphore/abandon.lua', 39],
-    [123, 'lua/shared/semaphore/permits.lua', 159],
-    [133, 'lua/shared/semaphore/permits.lua', 54],
-    [137, 'lua/shared/semaphore/permits.lua', 74],
-    [151, 'lua/shared/line.lua', 252],
-    [157, 'lua/shared/semaphore/permits.lua', 169],
-    [164, 'lua/semaphore/abandon.lua', 41],
-    [168, 'lua/shared/semaphore/serve.lua', 50],
-    [171, 'lua/shared/semaphore/serve.lua', 54],
-    [173, 'lua/shared/messages.lua', 7],
-    [176, 'lua/shared/line.lua', 140],
-    [188, 'lua/shared/messages.lua', 17],
-    [204, 'lua/shared/messages.lua', 36],
-    [217, 'lua/shared/messages.lua', 51],
-    [224, 'lua/shared/line.lua', 215],
-    [240, 'lua/shared/line.lua', 234],
-    [255, 'lua/shared/semaphore/serve.lua', 56],
-    [258, 'lua/shared/semaphore/serve.lua', 42],
-    [262, 'lua/shared/semaphore/permits.lua', 44],
-    [265, 'lua/shared/semaphore/permits.lua', 108],
-    [268, 'lua/shared/messages.lua', 11],
-    [271, 'lua/shared/line.lua', 183],
-    [285, 'lua/shared/line.lua', 198],
-    [288, 'lua/shared/line.lua', 203],
-    [295, 'lua/shared/line.lua', 163],
-    [303, 'lua/shared/line.lua', 6],
-    [307, 'lua/shared/line.lua', 13],
-    [313, 'lua/shared/tokens.lua', 3],
-    [316, 'lua/shared/semaphore/permits.lua', 124],
-    [319, 'lua/shared/line.lua', 56],
-    [326, 'lua/shared/semaphore/permits.lua', 113],
-    [329, 'lua/shared/semaphore/permits.lua', 117],
-    [334, 'lua/shared/semaphore/permits.lua', 142],
-    [348, 'lua/shared/semaphore/serve.lua', 10],
-    [378, 'lua/shared/semaphore/serve.lua', 59],
-    [379, 'lua/shared/semaphore/serve.lua', 61],
-    [388, 'lua/shared/semaphore/serve.lua', 71],
-    [430, 'lua/shared/line.lua', 21],
-    [434, 'lua/shared/semaphore/serve.lua', 113],
-    [440, 'lua/semaphore/abandon.lua', 45],
-    [443, 'lua/shared/semaphore/permits.lua', 215],
-    [444, 'lua/shared/clock-steps.lua', 5],
-    [447, 'lua/shared/semaphore/permits.lua', 201],
-    [455, 'lua/shared/semaphore/permits.lua', 216],
-    [456, 'lua/shared/semaphore/permits.lua', 210],
-    [457, 'lua/shared/semaphore/permits.lua', 187],
-    [470, 'lua/shared/semaphore/permits.lua', 211],
-    [472, 'lua/shared/semaphore/permits.lua', 217],
-    [474, 'lua/semaphore/abandon.lua', 48],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -654,788 +680,8 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: {
-    name: 'semaphore/acquire',
-    sha1: '4a1ec1f74c12aa1a94558fa9aab1b14c89ca20b8',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local id = ARGV[1]
-local holder = ARGV[2]
-local limit = tonumber(ARGV[3])
-local weight = tonumber(ARGV[4])
-local lease_ms = tonumber(ARGV[5])
-local channel = ARGV[6]
-local waits = ARGV[7] == '1'
-local listens = ARGV[8] == '1'
-local claim_ms = tonumber(ARGV[9] or 1000)
-local sharded = ARGV[10] == '1'
-local counted = ARGV[11] ~= '0'
-local confirms = ARGV[12] == '1'
-local function open_semaphore(state)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-}
-end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-}
-end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function permit_of(permits, ids, id)
-local token = redis.call('HGET', ids, 'i' .. id)
-if not token then
-return nil, nil
-end
-return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
-local known, ends_at_ms = permit_of(permits, ids, id)
-local function look_ahead(semaphore, permits)
-local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-semaphore.soonest_end_ms = tonumber(soonest or 0)
-if not soonest then
-semaphore.used = 0
-semaphore.last_end_ms = 0
-end
-end
-if known and ends_at_ms > now_ms then
-if confirms then
-local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
-local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-keep_permits(semaphore, permits, ids, now_ms)
-redis.call('ZADD', permits, 'XX', expires_at_ms, token)
-if ends_at_ms == semaphore.soonest_end_ms then
-look_ahead(semaphore, permits)
-end
-return expires_at_ms
-end
-ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
-local function save_freed_semaphore(state, semaphore, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-local function save_semaphore(state, semaphore, now_ms)
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-end
-save_freed_semaphore(state, semaphore, now_ms)
-end
-return { 'granted', tonumber(known), ends_at_ms, now_ms }
-end
-if known then
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
-forget_permits(semaphore, permits, ids, { token })
-if expires_at_ms == semaphore.soonest_end_ms then
-look_ahead(semaphore, permits)
-end
-end
-end_permit(semaphore, permits, ids, known, ends_at_ms)
-end
-local function reap(semaphore, permits, ids, now_ms)
-if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-return false
-end
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-local tokens = {}
-for at = 1, #ended, 2 do
-tokens[#tokens + 1] = ended[at]
-end
-if tokens[1] then
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-end
-end
-look_ahead(semaphore, permits)
-return true
-end
-local dirty = reap(semaphore, permits, ids, now_ms) or known
-if semaphore.resized == 0 and semaphore.limit ~= limit then
-semaphore.limit = limit
-dirty = true
-end
-local ticket =
-{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local function format_ticket(ticket)
-return string.format(
-'%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
-)
-end
-local function keep_place(queue, ticket)
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
-end
-local text, before = format_ticket(ticket), other_text(ticket)
-local score = redis.call('ZSCORE', queue, before)
-if score then
-redis.call('ZREM', queue, before)
-redis.call('ZADD', queue, 'NX', score, text)
-end
-return text
-end
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
-local oversized = weight > semaphore.limit
-if oversized and semaphore.last_ticket > 0 then
-redis.call('ZREM', queue, own)
-end
-local served = 'nobody'
-local function fits(semaphore, weight)
-return semaphore.used + weight <= semaphore.limit
-end
-local function next_end_in_ms(semaphore, now_ms)
-return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
-local how = { channel = channel, sharded = sharded, counted = counted }
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-local function first_two(queue)
-local pair = redis.call('ZRANGE', queue, '0', '1')
-return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-local first, step = semaphore.used == 0, last_step(semaphore)
-local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-semaphore.token = token
-semaphore.used = semaphore.used + ticket.units
-semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', permits, expires_at_ms, token)
-redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-if first or last_step(semaphore) ~= step then
-keep_permits(semaphore, permits, ids, now_ms)
-end
-end
-local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return 'gone'
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer
-and behind
-and process_of(behind) == process_of(ticket)
-and behind.units <= semaphore.limit
-and not fits(semaphore, ticket.units + behind.units)
-if together then
-local recheck_ms = lease_ms
-if semaphore.used > 0 then
-recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-end
-message = message .. '\\n' .. first_message(behind, recheck_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-return together and 'called' or is_offer and 'offered' or 'granted'
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local granted = 0
-local asleep
-local ticket, behind
-if semaphore.late then
-send_back(queue, semaphore.late, own, how)
-end
-for _ = 1, 500 do
-ticket, behind = behind, nil
-if not ticket then
-ticket, behind = first_two(queue)
-end
-if not ticket then
-semaphore.last_ticket = 0
-return 'nobody'
-end
-if ticket.units > semaphore.limit then
-redis.call('ZREM', queue, ticket.text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-elseif not fits(semaphore, ticket.units) then
-local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-behind = nil
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif ticket.text == own then
-return 'own'
-elseif granted == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-else
-local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-if came == 'called' then
-return 'served'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-behind = nil
-elseif came ~= 'gone' then
-granted = granted + 1
-asleep = came == 'offered' and process_of(ticket) or nil
-end
-end
-end
-ticket = first_ticket(queue)
-if ticket then
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-return 'more'
-end
-served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-dirty = true
-if served == 'own' then
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-redis.call('ZREM', queue, own)
-serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-local function save_semaphore(state, semaphore, now_ms)
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-return { 'granted', tonumber(token), expires_at_ms, now_ms }
-end
-end
-local function save_changed(state, semaphore, now_ms, dirty)
-if dirty then
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-local function save_semaphore(state, semaphore, now_ms)
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-end
-end
-if oversized then
-save_changed(state, semaphore, now_ms, dirty)
-return { 'oversized', semaphore.limit }
-end
-if semaphore.last_ticket == 0 and fits(semaphore, weight) then
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-local first, step = semaphore.used == 0, last_step(semaphore)
-local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-semaphore.token = token
-semaphore.used = semaphore.used + ticket.units
-semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', permits, expires_at_ms, token)
-redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-if first or last_step(semaphore) ~= step then
-keep_permits(semaphore, permits, ids, now_ms)
-end
-end
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-local function save_semaphore(state, semaphore, now_ms)
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-return { 'granted', tonumber(token), expires_at_ms, now_ms }
-end
-local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
-local place = 0
-if waits then
-local newest
-local function stand_in_line(queue, text, last_ticket)
-if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-redis.call('PEXPIRE', queue, '7200000')
-return last_ticket + 1, redis.call('ZCARD', queue) - 1
-end
-local place = redis.call('ZRANK', queue, text)
-if place == 0 then
-local function note_asked(queue, text)
-local score = redis.call('ZSCORE', queue, text)
-if string.find(score, '.', 1, true) then
-redis.call('ZADD', queue, 'XX', math.floor(score), text)
-end
-end
-note_asked(queue, text)
-end
-return last_ticket, place
-end
-newest, place = stand_in_line(queue, own, semaphore.last_ticket)
-dirty = dirty or newest ~= semaphore.last_ticket
-semaphore.last_ticket = newest
-end
-save_changed(state, semaphore, now_ms, dirty)
-if waits then
-return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
-end
-return { 'full', recheck_ms }`,
-  },
+  script: linked('semaphore/acquire', '4a1ec1f74c12aa1a94558fa9aab1b14c89ca20b8', { reads: false, bytes: false }, [acquireLua, 0, 16, permitsModule, 0, 30, acquireLua, 16, 4, sharedClock, 0, 4, acquireLua, 20, 2, permitsModule, 37, 7, acquireLua, 22, 1, permitsModule, 58, 8, acquireLua, 23, 2, permitsModule, 86, 3, permitsModule, 75, 8, permitsModule, 89, 7, acquireLua, 25, 1, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 153, 2, acquireLua, 26, 5, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, acquireLua, 31, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, acquireLua, 33, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 40, 6, permitsModule, 30, 3, permitsModule, 72, 3, acquireLua, 46, 2, permitsModule, 75, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 96, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 48, 7, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 55, 4, permitsModule, 155, 2, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 157, 3, acquireLua, 59, 5, sharedTokens, 0, 3, permitsModule, 83, 3, acquireLua, 64, 1, permitsModule, 75, 8, permitsModule, 96, 14, acquireLua, 65, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 66, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 73, 9]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/acquire.lua', 15],
-    [17, 'lua/shared/semaphore/permits.lua', 12],
-    [47, 'lua/semaphore/acquire.lua', 32],
-    [51, 'lua/shared/clock.lua', 3],
-    [55, 'lua/semaphore/acquire.lua', 36],
-    [57, 'lua/shared/semaphore/permits.lua', 60],
-    [64, 'lua/semaphore/acquire.lua', 38],
-    [65, 'lua/shared/semaphore/permits.lua', 90],
-    [73, 'lua/semaphore/acquire.lua', 39],
-    [75, 'lua/shared/semaphore/permits.lua', 129],
-    [78, 'lua/shared/semaphore/permits.lua', 113],
-    [81, 'lua/shared/semaphore/permits.lua', 117],
-    [86, 'lua/shared/semaphore/permits.lua', 133],
-    [93, 'lua/semaphore/acquire.lua', 41],
-    [94, 'lua/shared/semaphore/permits.lua', 215],
-    [95, 'lua/shared/clock-steps.lua', 5],
-    [98, 'lua/shared/semaphore/permits.lua', 201],
-    [106, 'lua/shared/semaphore/permits.lua', 216],
-    [107, 'lua/shared/semaphore/permits.lua', 187],
-    [120, 'lua/shared/semaphore/permits.lua', 210],
-    [123, 'lua/shared/semaphore/permits.lua', 217],
-    [125, 'lua/semaphore/acquire.lua', 42],
-    [130, 'lua/shared/semaphore/permits.lua', 100],
-    [131, 'lua/shared/semaphore/permits.lua', 54],
-    [135, 'lua/shared/semaphore/permits.lua', 74],
-    [149, 'lua/shared/semaphore/permits.lua', 101],
-    [154, 'lua/semaphore/acquire.lua', 47],
-    [156, 'lua/shared/semaphore/permits.lua', 159],
-    [166, 'lua/shared/semaphore/permits.lua', 54],
-    [170, 'lua/shared/semaphore/permits.lua', 74],
-    [184, 'lua/shared/line.lua', 252],
-    [190, 'lua/shared/semaphore/permits.lua', 169],
-    [197, 'lua/semaphore/acquire.lua', 49],
-    [202, 'lua/semaphore/acquire.lua', 55],
-    [204, 'lua/shared/line.lua', 128],
-    [215, 'lua/shared/line.lua', 90],
-    [216, 'lua/shared/line.lua', 154],
-    [223, 'lua/shared/line.lua', 91],
-    [231, 'lua/semaphore/acquire.lua', 57],
-    [237, 'lua/shared/semaphore/permits.lua', 44],
-    [240, 'lua/shared/semaphore/permits.lua', 108],
-    [243, 'lua/semaphore/acquire.lua', 64],
-    [245, 'lua/shared/semaphore/permits.lua', 113],
-    [248, 'lua/shared/semaphore/permits.lua', 117],
-    [253, 'lua/shared/messages.lua', 7],
-    [256, 'lua/shared/line.lua', 140],
-    [268, 'lua/shared/messages.lua', 17],
-    [284, 'lua/shared/messages.lua', 36],
-    [297, 'lua/shared/messages.lua', 51],
-    [304, 'lua/shared/line.lua', 215],
-    [320, 'lua/shared/line.lua', 234],
-    [335, 'lua/shared/semaphore/serve.lua', 42],
-    [339, 'lua/shared/messages.lua', 11],
-    [342, 'lua/shared/line.lua', 183],
-    [356, 'lua/shared/line.lua', 198],
-    [359, 'lua/shared/line.lua', 203],
-    [366, 'lua/shared/line.lua', 163],
-    [374, 'lua/shared/line.lua', 6],
-    [378, 'lua/shared/line.lua', 13],
-    [384, 'lua/shared/tokens.lua', 3],
-    [387, 'lua/shared/semaphore/permits.lua', 124],
-    [390, 'lua/shared/line.lua', 56],
-    [397, 'lua/shared/semaphore/permits.lua', 142],
-    [411, 'lua/shared/semaphore/serve.lua', 10],
-    [441, 'lua/shared/line.lua', 21],
-    [445, 'lua/shared/semaphore/serve.lua', 50],
-    [448, 'lua/shared/semaphore/serve.lua', 54],
-    [454, 'lua/shared/semaphore/serve.lua', 61],
-    [463, 'lua/shared/semaphore/serve.lua', 71],
-    [511, 'lua/semaphore/acquire.lua', 66],
-    [518, 'lua/shared/clock-steps.lua', 5],
-    [521, 'lua/shared/semaphore/permits.lua', 201],
-    [529, 'lua/shared/semaphore/permits.lua', 187],
-    [542, 'lua/shared/semaphore/permits.lua', 210],
-    [545, 'lua/semaphore/acquire.lua', 73],
-    [549, 'lua/shared/semaphore/permits.lua', 220],
-    [551, 'lua/shared/clock-steps.lua', 5],
-    [554, 'lua/shared/semaphore/permits.lua', 201],
-    [562, 'lua/shared/semaphore/permits.lua', 187],
-    [575, 'lua/shared/semaphore/permits.lua', 210],
-    [578, 'lua/shared/semaphore/permits.lua', 222],
-    [581, 'lua/semaphore/acquire.lua', 77],
-    [586, 'lua/shared/tokens.lua', 3],
-    [589, 'lua/shared/semaphore/permits.lua', 124],
-    [592, 'lua/semaphore/acquire.lua', 82],
-    [593, 'lua/shared/semaphore/permits.lua', 113],
-    [596, 'lua/shared/semaphore/permits.lua', 117],
-    [601, 'lua/shared/semaphore/permits.lua', 142],
-    [615, 'lua/semaphore/acquire.lua', 83],
-    [616, 'lua/shared/clock-steps.lua', 5],
-    [619, 'lua/shared/semaphore/permits.lua', 201],
-    [627, 'lua/shared/semaphore/permits.lua', 187],
-    [640, 'lua/shared/semaphore/permits.lua', 210],
-    [643, 'lua/semaphore/acquire.lua', 84],
-    [650, 'lua/shared/line.lua', 77],
-    [657, 'lua/shared/line.lua', 68],
-    [663, 'lua/shared/line.lua', 84],
-    [667, 'lua/semaphore/acquire.lua', 91],
-  ],
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1502,120 +748,8 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: {
-    name: 'semaphore/clear',
-    sha1: '1fdbb1d792e5840c9ea4640b2c07b8ee133232e7',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
-local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
-local existed = 0
-local keys = { state, queue, permits, ids }
-for _, key in ipairs(keys) do
-existed = math.max(existed, redis.call('UNLINK', key))
-end
-if newest then
-local function token_to_leave(newest, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local ms = behind_ms(newest, now_ms)
-if ms < 10 then
-return nil
-end
-return string.format('%.0f', newest + 1), ms + 600000
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-if token then
-redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
-end
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local how = { channel = channel, sharded = sharded, counted = false }
-for _, text in ipairs(waiting) do
-local ticket = parse_ticket(text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-return { 'cleared', existed }`,
-  },
+  script: linked('semaphore/clear', '1fdbb1d792e5840c9ea4640b2c07b8ee133232e7', { reads: false, bytes: false }, [clearLua, 0, 6, clearLua, 7, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 16, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 6, 1, clearLua, 21, 5]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/clear.lua', 8],
-    [7, 'lua/semaphore/clear.lua', 16],
-    [16, 'lua/shared/clock-steps.lua', 18],
-    [17, 'lua/shared/clock-steps.lua', 5],
-    [20, 'lua/shared/clock-steps.lua', 19],
-    [26, 'lua/shared/clock.lua', 3],
-    [30, 'lua/semaphore/clear.lua', 25],
-    [35, 'lua/shared/line.lua', 140],
-    [47, 'lua/shared/messages.lua', 7],
-    [50, 'lua/shared/messages.lua', 17],
-    [66, 'lua/shared/messages.lua', 36],
-    [79, 'lua/shared/messages.lua', 51],
-    [86, 'lua/semaphore/clear.lua', 15],
-    [87, 'lua/semaphore/clear.lua', 30],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1659,149 +793,8 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: {
-    name: 'semaphore/extend',
-    sha1: '6333ae120a297a7b5510e94f2aaecb9672f28530',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local permits = KEYS[2]
-local ids = KEYS[3]
-local leases, leases_at = ARGV, 1
-local function open_semaphore(state)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-}
-end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-}
-end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ends, any, soonest_moved = {}, false, false
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-for at = leases_at, #leases, 2 do
-local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
-local expires_at_ms = 0
-if ends_at_ms > now_ms then
-expires_at_ms = now_ms + leases[at + 1]
-soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
-semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
-if not any or expires_at_ms > semaphore.last_end_ms then
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-keep_permits(semaphore, permits, ids, now_ms)
-end
-redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
-any = true
-end
-ends[#ends + 1] = expires_at_ms
-end
-if any then
-if soonest_moved then
-local function look_ahead(semaphore, permits)
-local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-semaphore.soonest_end_ms = tonumber(soonest or 0)
-if not soonest then
-semaphore.used = 0
-semaphore.last_end_ms = 0
-end
-end
-look_ahead(semaphore, permits)
-end
-local function save_freed_semaphore(state, semaphore, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-local function save_semaphore(state, semaphore, now_ms)
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-end
-save_freed_semaphore(state, semaphore, now_ms)
-end
-return { 'extended', now_ms, ends }`,
-  },
+  script: linked('semaphore/extend', '6333ae120a297a7b5510e94f2aaecb9672f28530', { reads: false, bytes: false }, [extendLua, 0, 4, permitsModule, 0, 30, extendLua, 4, 4, sharedClock, 0, 4, extendLua, 8, 2, permitsModule, 75, 8, extendLua, 10, 18, permitsModule, 58, 8, extendLua, 28, 2, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, extendLua, 30, 3]),
   parts: ['state', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/extend.lua', 7],
-    [5, 'lua/shared/semaphore/permits.lua', 12],
-    [35, 'lua/semaphore/extend.lua', 12],
-    [39, 'lua/shared/clock.lua', 3],
-    [43, 'lua/semaphore/extend.lua', 16],
-    [45, 'lua/shared/semaphore/permits.lua', 113],
-    [48, 'lua/shared/semaphore/permits.lua', 117],
-    [53, 'lua/semaphore/extend.lua', 18],
-    [62, 'lua/semaphore/extend.lua', 28],
-    [71, 'lua/shared/semaphore/permits.lua', 90],
-    [79, 'lua/semaphore/extend.lua', 37],
-    [81, 'lua/shared/semaphore/permits.lua', 215],
-    [82, 'lua/shared/clock-steps.lua', 5],
-    [85, 'lua/shared/semaphore/permits.lua', 201],
-    [93, 'lua/shared/semaphore/permits.lua', 216],
-    [94, 'lua/shared/semaphore/permits.lua', 210],
-    [95, 'lua/shared/semaphore/permits.lua', 187],
-    [108, 'lua/shared/semaphore/permits.lua', 211],
-    [110, 'lua/shared/semaphore/permits.lua', 217],
-    [112, 'lua/semaphore/extend.lua', 39],
-  ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -1858,118 +851,8 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: {
-    name: 'semaphore/inspect',
-    sha1: 'eb8269ae0c014263851efe2cfa7a64b6c5375b2e',
-    reads: true,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local limit = tonumber(ARGV[1])
-local function open_semaphore(state)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-}
-end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-}
-end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
-local used = semaphore.used
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-for _, token in ipairs(ended) do
-used = used - parse_permit(redis.call('HGET', ids, token)).weight
-end
-local live = redis.call('ZRANGEBYSCORE', permits, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
-local named = {}
-for at = 1, #live, 2 do
-local permit = parse_permit(redis.call('HGET', ids, live[at]))
-named[#named + 1] = tonumber(live[at])
-named[#named + 1] = tonumber(live[at + 1])
-named[#named + 1] = permit.weight
-named[#named + 1] = permit.holder
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-line[#line + 1] = ticket.id
-line[#line + 1] = ticket.units
-line[#line + 1] = ticket.holder
-end
-local known = semaphore.limit > 0 and semaphore.limit or limit
-local waiting = redis.call('ZCARD', queue)
-return {
-'inspection',
-known,
-semaphore.resized,
-used,
-tonumber(semaphore.token),
-now_ms,
-named,
-waiting,
-line,
-}`,
-  },
+  script: linked('semaphore/inspect', 'eb8269ae0c014263851efe2cfa7a64b6c5375b2e', { reads: true, bytes: false }, [inspectLua, 0, 5, permitsModule, 0, 30, inspectLua, 5, 4, sharedClock, 0, 4, inspectLua, 9, 3, permitsModule, 33, 4, inspectLua, 12, 12, sharedLine, 89, 12, inspectLua, 24, 20]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/inspect.lua', 11],
-    [6, 'lua/shared/semaphore/permits.lua', 12],
-    [36, 'lua/semaphore/inspect.lua', 17],
-    [40, 'lua/shared/clock.lua', 3],
-    [44, 'lua/semaphore/inspect.lua', 21],
-    [47, 'lua/shared/semaphore/permits.lua', 54],
-    [51, 'lua/semaphore/inspect.lua', 24],
-    [63, 'lua/shared/line.lua', 140],
-    [75, 'lua/semaphore/inspect.lua', 36],
-  ],
   encode(args) {
     return [
       args.limit,
@@ -2020,485 +903,8 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: {
-    name: 'semaphore/release',
-    sha1: 'afdb9a67b77a21802673bdacfe4355e4257123ba',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local token = ARGV[1]
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local function open_semaphore(state)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-}
-end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-}
-end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
-if expires_at_ms <= now_ms then
-return { 'lost' }
-end
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
-local function look_ahead(semaphore, permits)
-local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-semaphore.soonest_end_ms = tonumber(soonest or 0)
-if not soonest then
-semaphore.used = 0
-semaphore.last_end_ms = 0
-end
-end
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-forget_permits(semaphore, permits, ids, { token })
-if expires_at_ms == semaphore.soonest_end_ms then
-look_ahead(semaphore, permits)
-end
-end
-end_permit(semaphore, permits, ids, token, expires_at_ms)
-local function reap(semaphore, permits, ids, now_ms)
-if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-return false
-end
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-local tokens = {}
-for at = 1, #ended, 2 do
-tokens[#tokens + 1] = ended[at]
-end
-if tokens[1] then
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-end
-end
-look_ahead(semaphore, permits)
-return true
-end
-reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local granted = 0
-local asleep
-local ticket, behind
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if semaphore.late then
-send_back(queue, semaphore.late, own, how)
-end
-local function first_two(queue)
-local pair = redis.call('ZRANGE', queue, '0', '1')
-return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
-local function fits(semaphore, weight)
-return semaphore.used + weight <= semaphore.limit
-end
-local function next_end_in_ms(semaphore, now_ms)
-return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-local first, step = semaphore.used == 0, last_step(semaphore)
-local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-semaphore.token = token
-semaphore.used = semaphore.used + ticket.units
-semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', permits, expires_at_ms, token)
-redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-if first or last_step(semaphore) ~= step then
-keep_permits(semaphore, permits, ids, now_ms)
-end
-end
-local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return 'gone'
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer
-and behind
-and process_of(behind) == process_of(ticket)
-and behind.units <= semaphore.limit
-and not fits(semaphore, ticket.units + behind.units)
-if together then
-local recheck_ms = lease_ms
-if semaphore.used > 0 then
-recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-end
-message = message .. '\\n' .. first_message(behind, recheck_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-return together and 'called' or is_offer and 'offered' or 'granted'
-end
-for _ = 1, 500 do
-ticket, behind = behind, nil
-if not ticket then
-ticket, behind = first_two(queue)
-end
-if not ticket then
-semaphore.last_ticket = 0
-return 'nobody'
-end
-if ticket.units > semaphore.limit then
-redis.call('ZREM', queue, ticket.text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-elseif not fits(semaphore, ticket.units) then
-local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-behind = nil
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif ticket.text == own then
-return 'own'
-elseif granted == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-else
-local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-if came == 'called' then
-return 'served'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-behind = nil
-elseif came ~= 'gone' then
-granted = granted + 1
-asleep = came == 'offered' and process_of(ticket) or nil
-end
-end
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-ticket = first_ticket(queue)
-if ticket then
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-return 'more'
-end
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-end
-local function save_semaphore(state, semaphore, now_ms)
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-return { 'released', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('semaphore/release', 'afdb9a67b77a21802673bdacfe4355e4257123ba', { reads: false, bytes: false }, [releaseLua, 0, 9, permitsModule, 0, 30, releaseLua, 9, 4, sharedClock, 0, 4, releaseLua, 13, 6, permitsModule, 33, 4, permitsModule, 44, 28, releaseLua, 19, 1, permitsModule, 110, 10, sharedLine, 171, 6, permitsModule, 120, 7, releaseLua, 20, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 24, 2, permitsModule, 148, 1, permitsModule, 127, 18, sharedClockSteps, 0, 3, permitsModule, 145, 3, permitsModule, 149, 2, releaseLua, 26, 2]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/release.lua', 10],
-    [10, 'lua/shared/semaphore/permits.lua', 12],
-    [40, 'lua/semaphore/release.lua', 20],
-    [44, 'lua/shared/clock.lua', 3],
-    [48, 'lua/semaphore/release.lua', 24],
-    [54, 'lua/shared/semaphore/permits.lua', 54],
-    [58, 'lua/shared/semaphore/permits.lua', 74],
-    [72, 'lua/shared/semaphore/permits.lua', 90],
-    [80, 'lua/shared/semaphore/permits.lua', 100],
-    [86, 'lua/semaphore/release.lua', 30],
-    [87, 'lua/shared/semaphore/permits.lua', 159],
-    [97, 'lua/shared/line.lua', 252],
-    [103, 'lua/shared/semaphore/permits.lua', 169],
-    [110, 'lua/semaphore/release.lua', 31],
-    [114, 'lua/shared/semaphore/serve.lua', 50],
-    [117, 'lua/shared/semaphore/serve.lua', 54],
-    [119, 'lua/shared/messages.lua', 7],
-    [122, 'lua/shared/line.lua', 140],
-    [134, 'lua/shared/messages.lua', 17],
-    [150, 'lua/shared/messages.lua', 36],
-    [163, 'lua/shared/messages.lua', 51],
-    [170, 'lua/shared/line.lua', 215],
-    [186, 'lua/shared/line.lua', 234],
-    [201, 'lua/shared/semaphore/serve.lua', 56],
-    [204, 'lua/shared/semaphore/serve.lua', 42],
-    [208, 'lua/shared/semaphore/permits.lua', 44],
-    [211, 'lua/shared/semaphore/permits.lua', 108],
-    [214, 'lua/shared/messages.lua', 11],
-    [217, 'lua/shared/line.lua', 183],
-    [231, 'lua/shared/line.lua', 198],
-    [234, 'lua/shared/line.lua', 203],
-    [241, 'lua/shared/line.lua', 163],
-    [249, 'lua/shared/line.lua', 6],
-    [253, 'lua/shared/line.lua', 13],
-    [259, 'lua/shared/tokens.lua', 3],
-    [262, 'lua/shared/semaphore/permits.lua', 124],
-    [265, 'lua/shared/line.lua', 56],
-    [272, 'lua/shared/semaphore/permits.lua', 113],
-    [275, 'lua/shared/semaphore/permits.lua', 117],
-    [280, 'lua/shared/semaphore/permits.lua', 142],
-    [294, 'lua/shared/semaphore/serve.lua', 10],
-    [324, 'lua/shared/semaphore/serve.lua', 59],
-    [325, 'lua/shared/semaphore/serve.lua', 61],
-    [334, 'lua/shared/semaphore/serve.lua', 71],
-    [376, 'lua/shared/line.lua', 21],
-    [380, 'lua/shared/semaphore/serve.lua', 113],
-    [386, 'lua/semaphore/release.lua', 35],
-    [388, 'lua/shared/semaphore/permits.lua', 210],
-    [389, 'lua/shared/semaphore/permits.lua', 187],
-    [402, 'lua/shared/semaphore/permits.lua', 201],
-    [407, 'lua/shared/clock-steps.lua', 5],
-    [410, 'lua/shared/semaphore/permits.lua', 206],
-    [413, 'lua/shared/semaphore/permits.lua', 211],
-    [415, 'lua/semaphore/release.lua', 38],
-  ],
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -2547,485 +953,8 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: {
-    name: 'semaphore/resize',
-    sha1: '1b0bfbdab786548787a2cf96959c3703002f7a93',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local limit = tonumber(ARGV[1])
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local function open_semaphore(state)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-}
-end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-}
-end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-semaphore.limit = limit
-semaphore.resized = 1
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-local function save_semaphore(state, semaphore, now_ms)
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-local function reap(semaphore, permits, ids, now_ms)
-if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-return false
-end
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-local tokens = {}
-for at = 1, #ended, 2 do
-tokens[#tokens + 1] = ended[at]
-end
-if tokens[1] then
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-end
-end
-local function look_ahead(semaphore, permits)
-local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-semaphore.soonest_end_ms = tonumber(soonest or 0)
-if not soonest then
-semaphore.used = 0
-semaphore.last_end_ms = 0
-end
-end
-look_ahead(semaphore, permits)
-return true
-end
-reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 then
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
-local ticket = parse_ticket(text)
-if ticket.units > limit then
-redis.call('ZREM', queue, text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-end
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local granted = 0
-local asleep
-local ticket, behind
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if semaphore.late then
-send_back(queue, semaphore.late, own, how)
-end
-local function first_two(queue)
-local pair = redis.call('ZRANGE', queue, '0', '1')
-return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
-local function fits(semaphore, weight)
-return semaphore.used + weight <= semaphore.limit
-end
-local function next_end_in_ms(semaphore, now_ms)
-return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-local first, step = semaphore.used == 0, last_step(semaphore)
-local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-semaphore.token = token
-semaphore.used = semaphore.used + ticket.units
-semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', permits, expires_at_ms, token)
-redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-if first or last_step(semaphore) ~= step then
-keep_permits(semaphore, permits, ids, now_ms)
-end
-end
-local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return 'gone'
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer
-and behind
-and process_of(behind) == process_of(ticket)
-and behind.units <= semaphore.limit
-and not fits(semaphore, ticket.units + behind.units)
-if together then
-local recheck_ms = lease_ms
-if semaphore.used > 0 then
-recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-end
-message = message .. '\\n' .. first_message(behind, recheck_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-return together and 'called' or is_offer and 'offered' or 'granted'
-end
-for _ = 1, 500 do
-ticket, behind = behind, nil
-if not ticket then
-ticket, behind = first_two(queue)
-end
-if not ticket then
-semaphore.last_ticket = 0
-return 'nobody'
-end
-if ticket.units > semaphore.limit then
-redis.call('ZREM', queue, ticket.text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-elseif not fits(semaphore, ticket.units) then
-local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-behind = nil
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif ticket.text == own then
-return 'own'
-elseif granted == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-else
-local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-if came == 'called' then
-return 'served'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-behind = nil
-elseif came ~= 'gone' then
-granted = granted + 1
-asleep = came == 'offered' and process_of(ticket) or nil
-end
-end
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-ticket = first_ticket(queue)
-if ticket then
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-return 'more'
-end
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-end
-save_semaphore(state, semaphore, now_ms)
-return { 'resized', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('semaphore/resize', '1b0bfbdab786548787a2cf96959c3703002f7a93', { reads: false, bytes: false }, [resizeLua, 0, 9, permitsModule, 0, 30, resizeLua, 9, 4, sharedClock, 0, 4, resizeLua, 13, 2, resizeLua, 16, 2, permitsModule, 127, 13, sharedClockSteps, 0, 3, permitsModule, 140, 11, resizeLua, 18, 1, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, resizeLua, 19, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 15, 1, resizeLua, 22, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 29, 4]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/resize.lua', 10],
-    [10, 'lua/shared/semaphore/permits.lua', 12],
-    [40, 'lua/semaphore/resize.lua', 20],
-    [44, 'lua/shared/clock.lua', 3],
-    [48, 'lua/semaphore/resize.lua', 24],
-    [50, 'lua/semaphore/resize.lua', 27],
-    [52, 'lua/shared/semaphore/permits.lua', 187],
-    [65, 'lua/shared/clock-steps.lua', 5],
-    [68, 'lua/shared/semaphore/permits.lua', 201],
-    [76, 'lua/shared/semaphore/permits.lua', 210],
-    [79, 'lua/semaphore/resize.lua', 29],
-    [80, 'lua/shared/semaphore/permits.lua', 159],
-    [90, 'lua/shared/semaphore/permits.lua', 74],
-    [93, 'lua/shared/semaphore/permits.lua', 54],
-    [97, 'lua/shared/semaphore/permits.lua', 77],
-    [108, 'lua/shared/line.lua', 252],
-    [114, 'lua/shared/semaphore/permits.lua', 169],
-    [118, 'lua/shared/semaphore/permits.lua', 90],
-    [126, 'lua/shared/semaphore/permits.lua', 173],
-    [129, 'lua/semaphore/resize.lua', 30],
-    [132, 'lua/shared/line.lua', 140],
-    [144, 'lua/shared/messages.lua', 7],
-    [147, 'lua/shared/messages.lua', 17],
-    [163, 'lua/shared/messages.lua', 36],
-    [176, 'lua/shared/messages.lua', 51],
-    [183, 'lua/semaphore/resize.lua', 26],
-    [184, 'lua/semaphore/resize.lua', 33],
-    [191, 'lua/shared/semaphore/serve.lua', 50],
-    [194, 'lua/shared/semaphore/serve.lua', 54],
-    [196, 'lua/shared/line.lua', 215],
-    [212, 'lua/shared/line.lua', 234],
-    [227, 'lua/shared/semaphore/serve.lua', 56],
-    [230, 'lua/shared/semaphore/serve.lua', 42],
-    [234, 'lua/shared/semaphore/permits.lua', 44],
-    [237, 'lua/shared/semaphore/permits.lua', 108],
-    [240, 'lua/shared/messages.lua', 11],
-    [243, 'lua/shared/line.lua', 183],
-    [257, 'lua/shared/line.lua', 198],
-    [260, 'lua/shared/line.lua', 203],
-    [267, 'lua/shared/line.lua', 163],
-    [275, 'lua/shared/line.lua', 6],
-    [279, 'lua/shared/line.lua', 13],
-    [285, 'lua/shared/tokens.lua', 3],
-    [288, 'lua/shared/semaphore/permits.lua', 124],
-    [291, 'lua/shared/line.lua', 56],
-    [298, 'lua/shared/semaphore/permits.lua', 113],
-    [301, 'lua/shared/semaphore/permits.lua', 117],
-    [306, 'lua/shared/semaphore/permits.lua', 142],
-    [320, 'lua/shared/semaphore/serve.lua', 10],
-    [350, 'lua/shared/semaphore/serve.lua', 59],
-    [351, 'lua/shared/semaphore/serve.lua', 61],
-    [360, 'lua/shared/semaphore/serve.lua', 71],
-    [402, 'lua/shared/line.lua', 21],
-    [406, 'lua/shared/semaphore/serve.lua', 113],
-    [412, 'lua/semaphore/resize.lua', 40],
-  ],
   encode(args) {
     return withoutDefaults([
       args.limit,
@@ -3070,481 +999,8 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: {
-    name: 'semaphore/serve',
-    sha1: '80dc4ac2bee5c32b9a2b8f2f9bb6af2a4674729c',
-    reads: false,
-    bytes: false,
-    source: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local channel = ARGV[1]
-local claim_ms = tonumber(ARGV[2] or 1000)
-local sharded = ARGV[3] == '1'
-local counted = ARGV[4] ~= '0'
-local function open_semaphore(state)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-}
-end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
-end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-}
-end
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local function reap(semaphore, permits, ids, now_ms)
-if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-return false
-end
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-local tokens = {}
-for at = 1, #ended, 2 do
-tokens[#tokens + 1] = ended[at]
-end
-if tokens[1] then
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
-local fields, forgotten = {}, {}
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
-end
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
-return forgotten
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end
-for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-end
-end
-local function look_ahead(semaphore, permits)
-local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-semaphore.soonest_end_ms = tonumber(soonest or 0)
-if not soonest then
-semaphore.used = 0
-semaphore.last_end_ms = 0
-end
-end
-look_ahead(semaphore, permits)
-return true
-end
-local reaped = reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-local granted = 0
-local asleep
-local ticket, behind
-local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
-}
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-end
-if counts.err then
-return nil
-end
-return counts[2] > 0
-end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function remove_and_call(queue, texts, how)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
-end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
-end
-end
-local function send_back(queue, late, own, how)
-late[process_of({ id = own })] = nil
-if not next(late) then
-return
-end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(queue, theirs, how)
-end
-end
-if semaphore.late then
-send_back(queue, semaphore.late, own, how)
-end
-local function first_two(queue)
-local pair = redis.call('ZRANGE', queue, '0', '1')
-return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
-local function fits(semaphore, weight)
-return semaphore.used + weight <= semaphore.limit
-end
-local function next_end_in_ms(semaphore, now_ms)
-return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function is_silent(queue, ticket, own, now_ms)
-if process_of({ id = own }) == process_of(ticket) then
-return false
-end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
-return false
-elseif told == 2 then
-return true
-end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
-end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
-return false
-end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
-return true
-end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-return
-end
-end
-end
-local function has_just_asked(ticket, now_ms)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, claim_ms)
-end
-local function next_token(last, now_us)
-return math.max(last + 1, now_us)
-end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
-end
-return publish_to(ticket, message, how)
-end
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
-end
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-local first, step = semaphore.used == 0, last_step(semaphore)
-local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-semaphore.token = token
-semaphore.used = semaphore.used + ticket.units
-semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', permits, expires_at_ms, token)
-redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-if first or last_step(semaphore) ~= step then
-keep_permits(semaphore, permits, ids, now_ms)
-end
-end
-local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
-if heard == false then
-redis.call('ZREM', queue, ticket.text)
-return 'gone'
-end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer
-and behind
-and process_of(behind) == process_of(ticket)
-and behind.units <= semaphore.limit
-and not fits(semaphore, ticket.units + behind.units)
-if together then
-local recheck_ms = lease_ms
-if semaphore.used > 0 then
-recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
-end
-message = message .. '\\n' .. first_message(behind, recheck_ms)
-end
-if not tell_granted(queue, ticket, message, how) then
-return 'untold'
-end
-redis.call('ZREM', queue, ticket.text)
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-return together and 'called' or is_offer and 'offered' or 'granted'
-end
-for _ = 1, 500 do
-ticket, behind = behind, nil
-if not ticket then
-ticket, behind = first_two(queue)
-end
-if not ticket then
-semaphore.last_ticket = 0
-return 'nobody'
-end
-if ticket.units > semaphore.limit then
-redis.call('ZREM', queue, ticket.text)
-tell_process(ticket, 'come ' .. ticket.id, how)
-elseif not fits(semaphore, ticket.units) then
-local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
-behind = nil
-end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
-end
-return 'served'
-end
-end
-elseif ticket.text == own then
-return 'own'
-elseif granted == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
-return 'served'
-end
-redis.call('ZREM', queue, ticket.text)
-else
-local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-if came == 'called' then
-return 'served'
-elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
-return 'served'
-end
-behind = nil
-elseif came ~= 'gone' then
-granted = granted + 1
-asleep = came == 'offered' and process_of(ticket) or nil
-end
-end
-end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-ticket = first_ticket(queue)
-if ticket then
-tell_process(ticket, 'come ' .. ticket.id, how)
-end
-return 'more'
-end
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-end
-if served or reaped then
-local function save_freed_semaphore(state, semaphore, now_ms)
-local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local function semaphore_kept_ms(semaphore, now_ms)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
-end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-return string.format('%.0f', left_ms + kept_ms)
-end
-redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-local function save_semaphore(state, semaphore, now_ms)
-local function semaphore_text(semaphore)
-return string.format(
-'%s %d %d %d %s %.0f %.0f %d',
-'1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
-)
-end
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-save_semaphore(state, semaphore, now_ms)
-end
-save_freed_semaphore(state, semaphore, now_ms)
-end
-return { 'served', served == 'more' and 1 or 0 }`,
-  },
+  script: linked('semaphore/serve', '80dc4ac2bee5c32b9a2b8f2f9bb6af2a4674729c', { reads: false, bytes: false }, [serveLua, 0, 8, permitsModule, 0, 30, serveLua, 8, 4, sharedClock, 0, 4, serveLua, 12, 2, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, serveLua, 14, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 18, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, serveLua, 21, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
-  lines: [
-    [1, 'lua/semaphore/serve.lua', 8],
-    [9, 'lua/shared/semaphore/permits.lua', 12],
-    [39, 'lua/semaphore/serve.lua', 17],
-    [43, 'lua/shared/clock.lua', 3],
-    [47, 'lua/semaphore/serve.lua', 21],
-    [49, 'lua/shared/semaphore/permits.lua', 159],
-    [59, 'lua/shared/semaphore/permits.lua', 74],
-    [62, 'lua/shared/semaphore/permits.lua', 54],
-    [66, 'lua/shared/semaphore/permits.lua', 77],
-    [77, 'lua/shared/line.lua', 252],
-    [83, 'lua/shared/semaphore/permits.lua', 169],
-    [87, 'lua/shared/semaphore/permits.lua', 90],
-    [95, 'lua/shared/semaphore/permits.lua', 173],
-    [98, 'lua/semaphore/serve.lua', 23],
-    [102, 'lua/shared/semaphore/serve.lua', 50],
-    [105, 'lua/shared/semaphore/serve.lua', 54],
-    [107, 'lua/shared/messages.lua', 7],
-    [110, 'lua/shared/line.lua', 140],
-    [122, 'lua/shared/messages.lua', 17],
-    [138, 'lua/shared/messages.lua', 36],
-    [151, 'lua/shared/messages.lua', 51],
-    [158, 'lua/shared/line.lua', 215],
-    [174, 'lua/shared/line.lua', 234],
-    [189, 'lua/shared/semaphore/serve.lua', 56],
-    [192, 'lua/shared/semaphore/serve.lua', 42],
-    [196, 'lua/shared/semaphore/permits.lua', 44],
-    [199, 'lua/shared/semaphore/permits.lua', 108],
-    [202, 'lua/shared/messages.lua', 11],
-    [205, 'lua/shared/line.lua', 183],
-    [219, 'lua/shared/line.lua', 198],
-    [222, 'lua/shared/line.lua', 203],
-    [229, 'lua/shared/line.lua', 163],
-    [237, 'lua/shared/line.lua', 6],
-    [241, 'lua/shared/line.lua', 13],
-    [247, 'lua/shared/tokens.lua', 3],
-    [250, 'lua/shared/semaphore/permits.lua', 124],
-    [253, 'lua/shared/line.lua', 56],
-    [260, 'lua/shared/semaphore/permits.lua', 113],
-    [263, 'lua/shared/semaphore/permits.lua', 117],
-    [268, 'lua/shared/semaphore/permits.lua', 142],
-    [282, 'lua/shared/semaphore/serve.lua', 10],
-    [312, 'lua/shared/semaphore/serve.lua', 59],
-    [313, 'lua/shared/semaphore/serve.lua', 61],
-    [322, 'lua/shared/semaphore/serve.lua', 71],
-    [364, 'lua/shared/line.lua', 21],
-    [368, 'lua/shared/semaphore/serve.lua', 113],
-    [374, 'lua/semaphore/serve.lua', 27],
-    [377, 'lua/shared/semaphore/permits.lua', 215],
-    [378, 'lua/shared/clock-steps.lua', 5],
-    [381, 'lua/shared/semaphore/permits.lua', 201],
-    [389, 'lua/shared/semaphore/permits.lua', 216],
-    [390, 'lua/shared/semaphore/permits.lua', 210],
-    [391, 'lua/shared/semaphore/permits.lua', 187],
-    [404, 'lua/shared/semaphore/permits.lua', 211],
-    [406, 'lua/shared/semaphore/permits.lua', 217],
-    [408, 'lua/semaphore/serve.lua', 30],
-  ],
   encode(args) {
     return withoutDefaults([
       args.channel,

@@ -1,12 +1,13 @@
 import type { Argument, Reply, Script } from '../driver.ts'
+import type { LineRun } from './linked.ts'
 
 /** One Lua operation as the compiler describes it: its script and how to speak to it. */
 export interface Operation<Arguments, Answer> {
-  readonly script: Script
+  readonly script: Script & { readonly lines?: readonly LineRun[] }
+  /** Where modules have it that were generated before it stood with the script. */
+  readonly lines?: readonly LineRun[]
   /** The last part of each key, in the order of KEYS: `meta`, `log` … */
   readonly parts: readonly string[]
-  /** Where each run of built lines comes from: first built line, file, first line there. */
-  readonly lines: readonly (readonly [built: number, file: string, line: number])[]
   encode(args: Arguments): Argument[]
   decode(reply: Reply): Answer
 }

@@ -30,7 +30,7 @@ const CLOSING_MS = 1000
 /** So long what is at work may still end by itself; then there is time left to give the rest back. */
 export const LAST_WORK_MS = 500
 
-const LOAD = { script: { name: 'SCRIPT LOAD' }, lines: [] } as const
+const LOAD = { script: { name: 'SCRIPT LOAD' } } as const
 
 /** Ends something when the instance closes. */
 type End = () => Promise<unknown> | void

@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts'
 import { otherNumber } from './other-number.ts'
 
 interface AnyOperation extends Pick<Operation<never, unknown>, 'lines'> {
-  readonly script: { readonly name: string }
+  readonly script: Pick<Operation<never, unknown>['script'], 'name' | 'lines'>
 }
 
 // The call did not happen, and may succeed in a moment.
@@ -28,7 +28,7 @@ const DOWN_IN_SCRIPT = /^ERR Script attempted to execute a (?:write )?command wh
 
 const NOT_IN_SCRIPT = "ERR The user executing the script can't"
 
-const SUBSCRIBE = { script: { name: 'subscribe' }, lines: [] } as const
+const SUBSCRIBE = { script: { name: 'subscribe' } } as const
 
 export function isPassing(error: ServerReplyError): boolean {
   return PASSING.has(error.word) || DOWN_IN_SCRIPT.test(error.message)
@@ -119,7 +119,8 @@ function detail(error: ServerReplyError): string {
 function inSource(message: string, operation: AnyOperation): string {
   return message.replace(/@?user_script:\s?(\d+)/g, (text, built: string) => {
     const line = Number(built)
-    const run = operation.lines.findLast(([first]) => first <= line)
+    const lines = operation.script.lines ?? operation.lines
+    const run = lines?.findLast(([first]) => first <= line)
     return run === undefined ? text : `${run[1]}:${run[2] + line - run[0]}`
   })
 }

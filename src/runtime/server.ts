@@ -65,7 +65,7 @@ export async function askInTime(server: Server, runner: Runner, deadlineMs: numb
   }
 }
 
-const INFO = { script: { name: 'info' }, lines: [] } as const
+const INFO = { script: { name: 'info' } } as const
 
 /** Throws UnsupportedServerError when the server is older than `since`; an unknown version passes. */
 export function checkVersion(info: ServerInfo, since: string, what: string): void {

@@ -120,7 +120,10 @@ test('every line of a built script leads to the same line of its source', () => 
       const { file, line } = locate(lines, index + 1)
       const whole = readFileSync(join(GOOD, '..', file), 'utf8').split('\n')[line - 1]
       // Without what is around it, and a constant stands where it is read.
-      const read = whole?.replace(/ -- .*$/, '').trim().replace(/ big,/, " '9007199254740993',")
+      const read = whole
+        ?.replace(/ -- .*$/, '')
+        .trim()
+        .replace(/ big,/, " '9007199254740993',")
       expect(`${file}:${line} ${read}`).toBe(`${file}:${line} ${text}`)
     }
   }

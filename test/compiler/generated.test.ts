@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Reply } from '../../src/driver.ts'
 import type { Operation } from '../../src/runtime/operation.ts'
 import { compileTree } from '../../tools/contract/compile.ts'
+import { generalModule } from '../../tools/contract/emit-lua.ts'
 import { structureModule } from '../../tools/contract/emit-typescript.ts'
 import { locate } from '../../tools/contract/link.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
@@ -28,6 +29,7 @@ beforeAll(async () => {
   mkdirSync(join(ROOT, '.perilune'), { recursive: true })
   folder = mkdtempSync(join(ROOT, '.perilune/compiler-'))
   const library = relative(folder, join(ROOT, 'src'))
+  writeFileSync(join(folder, 'shared.ts'), generalModule(contract, library))
   for (const structure of ['demo', 'newer']) {
     writeFileSync(join(folder, `${structure}.ts`), structureModule(contract, structure, library))
   }
@@ -181,5 +183,5 @@ test('an error raised in a module leads to the line of the module', async () => 
   const failed: unknown = await call('addUp', ['{d}:notes'], { id: 1 }).catch((error: unknown) => error)
 
   const line = Number(/user_script:(\d+)/.exec(String(failed))?.[1])
-  expect(locate(operation.lines, line)).toEqual({ file: 'good/shared/reading.lua', line: 4 })
+  expect(locate(operation.script.lines ?? [], line)).toEqual({ file: 'good/shared/reading.lua', line: 4 })
 })

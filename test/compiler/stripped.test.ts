@@ -36,7 +36,13 @@ test('a comment between two words leaves them two', () => {
 })
 
 test('texts stay to the byte, with what looks like a comment in them, and their empty lines', () => {
-  const text = ['local a = [[  ', '  -- no comment  ', '', '   ]] .. "--[[ neither" .. \'\\', "  it\\'s -- not'"]
+  const text = [
+    'local a = [[  ',
+    '  -- no comment  ',
+    '',
+    '   ]] .. "--[[ neither" .. \'\\',
+    "  it\\'s -- not'",
+  ]
 
   expect(sent(`  ${text.join('\n')}  `).map(([, line]) => line)).toEqual(text)
 })

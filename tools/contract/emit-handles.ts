@@ -9,7 +9,7 @@ import type {
   StructureContract,
 } from './contract.ts'
 import { listReaders, readerNames } from './emit-decoder.ts'
-import { docstring, operationText, READERS, readerAlias } from './emit-operation.ts'
+import { docstring, operationText, READERS, readerAlias, wholeScript } from './emit-operation.ts'
 import { answerTypes, argumentTypes } from './emit-types.ts'
 import { camel, pascal } from './spelling.ts'
 
@@ -123,7 +123,7 @@ function aboutMethod({ about, cost, repeats }: OperationContract): string {
 function describedOperation(path: string, operation: OperationContract): string {
   const name = longName(path)
   const given = takesCallId(operation) ? `${pascal(name)}Arguments & CallId` : `${pascal(name)}Arguments`
-  const written = operationText(path, name, operation).replace(/\}\n$/, '')
+  const written = operationText(name, operation, wholeScript(path, operation)).replace(/\}\n$/, '')
   const args = passed(operation)
   return [
     argumentTypes(name, args, true),

@@ -22,15 +22,13 @@ export function readerAlias(reader: string): string {
   return reader === 'unexpected' ? reader : `as${pascal(reader)}`
 }
 
-/** The object; `path` is `feed/append`, `name` what its functions are called after. */
-export function operationText(path: string, name: string, operation: OperationContract): string {
+/** The object; `name` is what its functions are called after, `script` the text of its script. */
+export function operationText(name: string, operation: OperationContract, script: string): string {
   const parts = operation.keys.filter(({ repeated }) => !repeated).map(({ part }) => `'${part}'`)
-  const runs = operation.lines.map(([built, file, line]) => `    [${built}, ${quoted(file)}, ${line}],`)
   return [
     '{',
-    scriptText(path, operation),
+    `  script: ${script},`,
     `  parts: [${parts.join(', ')}],`,
-    `  lines: [\n${runs.join('\n')}\n  ],`,
     encoder(operation.arguments),
     decoder(name, operation.answers),
     '}\n',
@@ -53,15 +51,23 @@ export function docstring(text: string): string {
   return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`
 }
 
-function scriptText(path: string, { sha1, reads, answers, source }: OperationContract): string {
+/** A script with its text in it; `path` is `feed/append`. */
+export function wholeScript(path: string, operation: OperationContract): string {
+  const { sha1, source, lines } = operation
+  const runs = lines.map(([built, file, line]) => `      [${built}, ${quoted(file)}, ${line}],`)
   const escaped = source.replace(/[\\`]|\$(?=\{)/g, '\\$&')
-  return `  script: {
+  return `{
     name: '${path}',
     sha1: '${sha1}',
-    reads: ${reads},
-    bytes: ${Object.values(answers).flat().some(holdsBytes)},
+    ${traitsOf(operation)},
+    lines: [\n${runs.join('\n')}\n    ],
     source: \`${escaped}\`,
-  },`
+  }`
+}
+
+/** What a driver has to know of it. */
+export function traitsOf({ reads, answers }: OperationContract): string {
+  return `reads: ${reads}, bytes: ${Object.values(answers).flat().some(holdsBytes)}`
 }
 
 function holdsBytes(field: OperationContract['answers'][string][number]): boolean {

@@ -10,14 +10,19 @@ export function stripped({ source, lines }: SentText): SentText {
   const texts: Node[] = []
   const onCreateNode = (node: Node): void => void (node.type === 'StringLiteral' && texts.push(node))
   const { comments = [] } = parse(source, { luaVersion: '5.1', locations: true, ranges: true, onCreateNode })
-  const without = withEdits(source, comments.map((comment) => leavingLines(source, spanOf(comment))))
+  const without = withEdits(
+    source,
+    comments.map((comment) => leavingLines(source, spanOf(comment))),
+  )
   // A text over several lines stays as it is, but for what is before and behind it.
   const within = new Set(texts.flatMap(({ loc }) => linesFrom(loc?.start.line ?? 1, loc?.end.line ?? 1)))
   const kept = without.split('\n').flatMap((line, at) => {
     const isWithin = (number: number): boolean => within.has(number)
     const begun = isWithin(at + 1) ? line : line.trimStart()
     const text = isWithin(at + 2) ? begun : begun.trimEnd()
-    return text === '' && !isWithin(at + 1) && !isWithin(at + 2) ? [] : [{ text, from: locate(lines, at + 1) }]
+    return text === '' && !isWithin(at + 1) && !isWithin(at + 2)
+      ? []
+      : [{ text, from: locate(lines, at + 1) }]
   })
   return {
     source: kept.map(({ text }) => text).join('\n'),
@@ -31,7 +36,10 @@ function linesFrom(first: number, last: number): number[] {
 }
 
 /** What is beside it stays two things, on the lines where it was. */
-export function leavingLines(source: string, { from, to }: { readonly from: number; readonly to: number }): Edit {
+export function leavingLines(
+  source: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Edit {
   const breaks = source.slice(from, to).match(/\n/g)?.length ?? 0
   return { from, to, text: breaks === 0 ? ' ' : '\n'.repeat(breaks) }
 }
