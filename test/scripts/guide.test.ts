@@ -78,28 +78,28 @@ test('the compiler refuses the first script of the five steps as they say', () =
   expect(compiled({ 'seats/hold.lua': first ?? '' })).toBe(said?.trim())
 })
 
-// Each fragment of the page's table, with something of it that a script can use.
+// Each function of the page's table, as a script can use it.
 const USES: Readonly<Record<string, string>> = {
-  'perilune/clock': 'clock_us()',
-  'perilune/exact': 'exact(5)',
-  'perilune/exact-range': 'exact_range(5, 6)',
-  'perilune/next-token': 'next_token(5, 6)',
-  'perilune/calls': 'recall(false, 5)',
-  'perilune/drop-over': 'drop_over(seen, 4, tonumber)',
+  clock_us: 'clock_us()',
+  exact: 'exact(5)',
+  exact_range: 'exact_range(5, 6)',
+  next_token: 'next_token(5, 6)',
+  recall: 'recall(false, 5)',
+  drop_over: 'drop_over(seen, 4, tonumber)',
 }
 
-test('the fragments of general use can be included, alone and together', () => {
-  const told = [...GUIDE.matchAll(/^\| `(perilune\/[a-z-]+)` \|/gm)].map(([, name]) => name)
+test('the functions of general use are there by name, alone and together', () => {
+  const told = [...GUIDE.matchAll(/^\| `([a-z_]+)\(/gm)].map(([, name]) => name)
   expect(told).toEqual(Object.keys(USES))
 
-  for (const [fragment, use] of Object.entries(USES)) {
-    expect(compiled({ 'demo/look.lua': operation([fragment], [use]) })).toContain('class Demo')
+  for (const use of Object.values(USES)) {
+    expect(compiled({ 'demo/look.lua': operation([use]) })).toContain('class Demo')
   }
-  const together = compiled({ 'demo/look.lua': operation(Object.keys(USES), Object.values(USES)) })
+  const together = compiled({ 'demo/look.lua': operation(Object.values(USES)) })
   expect(together.split('local function exact(')).toHaveLength(2)
 })
 
-function operation(fragments: readonly string[], uses: readonly string[]): string {
+function operation(uses: readonly string[]): string {
   return `--[[
 Looks.
 
@@ -108,7 +108,6 @@ Looks.
 ]]
 local seen = KEYS[1] -- string: what was seen
 
-${fragments.map((fragment) => `-- @include ${fragment}\n`).join('')}
 redis.call('SET', seen, tostring(${uses.join(' == ')}))
 return { 'seen' }
 `

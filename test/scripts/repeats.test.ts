@@ -195,7 +195,7 @@ test('a call id that is taken and not remembered is not enough', () => {
   const unremembered = `redis.call('HSET', calls, caller, call)\n${INCR}\n`
 
   const expected = expect.stringMatching(
-    /INCR twice is not INCR once, and demo\/act takes a call id that it does not remember: recall and remember_answer of perilune\/calls do/,
+    /INCR twice is not INCR once, and demo\/act takes a call id that it does not remember: recall and remember_answer do/,
   )
   expect(problems(remembering(unremembered))).toEqual([expected])
   expect(problems(remembering(`${RECALL}${INCR}\n`))).toEqual([expected])

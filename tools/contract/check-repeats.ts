@@ -14,7 +14,7 @@ export const CALL_ID: readonly string[] = ['caller', 'call']
 
 const MEMORY = 'perilune/lua/shared/calls.lua'
 
-/** Tells of each line that may run once only; that of a fragment is told once for each script. */
+/** Tells of each line that may run once only; that of a module is told once for each script. */
 export function checkRepeats(script: Script, refuse: Refuse): void {
   if (script.head.repeats !== null || remembersCalls(script)) return
   const unused = unusedFunctions(script)
@@ -28,12 +28,12 @@ export function checkRepeats(script: Script, refuse: Refuse): void {
 function remedy({ name, declarations }: Script): string {
   const taken = CALL_ID.every((one) => declarations.arguments.some((argument) => argument.name === one))
   const memory = taken
-    ? `and ${name} takes a call id that it does not remember: recall and remember_answer of perilune/calls do`
-    : `and a call whose answer was lost is sent again: let ${name} take a call id (caller and call, with perilune/calls)`
+    ? `and ${name} takes a call id that it does not remember: recall and remember_answer do`
+    : `and a call whose answer was lost is sent again: let ${name} take a call id (caller and call, with recall and remember_answer)`
   return `${memory}; or say in its head what makes it safe: @repeats why`
 }
 
-/** It looks its call up, and writes it down, with the fragment that is made for it. */
+/** It looks its call up, and writes it down, with the functions that are made for it. */
 function remembersCalls(script: Script): boolean {
   return uses(script, 'recall') && (uses(script, 'remember_answer') || uses(script, 'call_record'))
 }

@@ -29,25 +29,17 @@ export interface ModuleFile {
 /** What the operations of one structure may use, by name. */
 export type Modules = ReadonlyMap<string, Definition>
 
-/** The definitions of these modules; what is defined twice is refused. Those of the first list hide those of the second. */
-export function modulesOf(
-  own: readonly ModuleFile[],
-  library: readonly ModuleFile[],
-  problems: Problem[],
-): Modules {
-  const known = new Map<string, Definition>()
-  for (const each of library.flatMap((file) => definitionsOf(file, problems))) {
-    for (const name of each.names) known.set(name, each)
-  }
+/** The definitions of these modules, by name; what is defined twice is refused. */
+export function modulesOf(modules: readonly ModuleFile[], problems: Problem[]): Modules {
   const found = new Map<string, Definition>()
-  for (const each of own.flatMap((file) => definitionsOf(file, problems))) {
+  for (const each of modules.flatMap((module) => definitionsOf(module, problems))) {
     for (const name of each.names) {
       const other = found.get(name)
       if (other !== undefined) problems.push(definedTwice(name, each, other))
       found.set(name, each)
     }
   }
-  return new Map([...known, ...found])
+  return found
 }
 
 function definedTwice(name: string, { file, line, text }: Definition, other: Definition): Problem {

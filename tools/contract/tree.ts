@@ -49,7 +49,7 @@ export function readTree(root: string, library?: string): Tree {
     problems,
     modules,
     modulesFor: (structure) =>
-      modulesOf(modules.filter(isKnownTo(structure, structures, shown)), general, problems),
+      modulesOf([...general, ...modules.filter(isKnownTo(structure, structures, shown))], problems),
   }
 }
 
