@@ -85,7 +85,7 @@ test.each(REFUSED)('refused without a call id: %s', (body) => {
 
   expect(problems(script(body))).toEqual([
     `redis/demo/act.lua:15 ${name} twice is not ${name} once, and a call whose answer was lost is sent again: ` +
-      'let demo/act take a call id (caller and call, with perilune/calls); or say in its head what makes it safe: @repeats why',
+      'let demo/act take a call id (caller and call, with recall and remember_answer); or say in its head what makes it safe: @repeats why',
   ])
 })
 
