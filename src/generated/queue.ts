@@ -1547,7 +1547,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '6af0d7f59f268daa27083ac21a335e8c40d5b5a4',
+    sha1: 'e3bde90e88415eb1acc3cc55fa1a184d7f6e004c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2157,7 +2157,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -4644,8 +4644,8 @@ local function stands_in_list(record, packed)
 end
 
 local function take_listed(jobs, ready, queue, count, taken)
-  local passed, seen = 0, taken.seen
-  while count > 0 and passed < 1000 do
+  local seen = taken.seen
+  while count > 0 and taken.more_ghosts > 0 do
     local from = taken.passed
     local numbers =
       redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
@@ -4672,7 +4672,7 @@ local function take_listed(jobs, ready, queue, count, taken)
         count = count - 1
       else
         queue.ghosts = math.max(0, queue.ghosts - 1)
-        passed = passed + 1
+        taken.more_ghosts = taken.more_ghosts - 1
       end
     end
   end
@@ -4733,8 +4733,8 @@ end
 
 -- The list counts as one group more.
 local function take_in_turn(keys, queue, count, now_us, taken)
-  local ring, empty = redis.call('LLEN', keys.turns), 0
-  while count > 0 and ring > 0 and empty < 100 do
+  local ring = redis.call('LLEN', keys.turns)
+  while count > 0 and ring > 0 and taken.more_empty > 0 do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
@@ -4746,7 +4746,7 @@ local function take_in_turn(keys, queue, count, now_us, taken)
         queue.turn = queue.turn + 1
         take_numbers(keys.jobs, { seq }, taken)
       else
-        empty = empty + 1
+        taken.more_empty = taken.more_empty - 1
       end
     end
     count = count - (#taken - before) / 3
@@ -4856,6 +4856,8 @@ end
     prioritized = {},
     before = 0,
     behind = 0,
+    more_ghosts = 1000,
+    more_empty = 100,
   }
   if is_marked(queue, 128) and queue.ready > 4194304 then
     return take_large(keys, queue, count, now_us, taken)
@@ -5401,35 +5403,35 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [3064, 'lua/shared/queue/body.lua', 1],
     [3067, 'lua/shared/queue/body.lua', 7],
     [3068, 'lua/shared/queue/body.lua', 23],
-    [3079, 'lua/shared/queue/take.lua', 8],
+    [3079, 'lua/shared/queue/take.lua', 9],
     [3154, 'lua/shared/queue/rate.lua', 50],
-    [3161, 'lua/shared/queue/take.lua', 83],
+    [3161, 'lua/shared/queue/take.lua', 84],
     [3226, 'lua/shared/budget.lua', 1],
     [3229, 'lua/shared/budget.lua', 5],
-    [3245, 'lua/shared/queue/take.lua', 149],
+    [3245, 'lua/shared/queue/take.lua', 150],
     [3261, 'lua/shared/queue/bring-returned.lua', 1],
-    [3297, 'lua/shared/queue/take.lua', 166],
-    [3313, 'lua/shared/queue/leave-taken.lua', 1],
-    [3322, 'lua/shared/queue/lease.lua', 1],
-    [3323, 'lua/shared/queue/tell-options.lua', 1],
-    [3335, 'lua/shared/queue/lease.lua', 3],
-    [3396, 'lua/shared/queue/wide.lua', 8],
-    [3404, 'lua/shared/queue/lease.lua', 64],
-    [3406, 'lua/shared/queue/take-back-leases.lua', 1],
-    [3421, 'lua/shared/queue/lease.lua', 67],
-    [3438, 'lua/shared/queue/claim-jobs.lua', 5],
-    [3448, 'lua/shared/next-token.lua', 1],
-    [3453, 'lua/shared/queue/claim-jobs.lua', 15],
-    [3468, 'lua/queue/ack-and-claim.lua', 206],
-    [3479, 'lua/shared/queue/judge.lua', 54],
-    [3486, 'lua/queue/ack-and-claim.lua', 217],
-    [3490, 'lua/shared/queue/next-due.lua', 46],
-    [3503, 'lua/queue/ack-and-claim.lua', 221],
-    [3507, 'lua/shared/queue/wait-idle.lua', 1],
-    [3551, 'lua/shared/queue/note-time.lua', 1],
-    [3556, 'lua/shared/queue/look-again.lua', 4],
-    [3559, 'lua/shared/queue/wait.lua', 3],
-    [3576, 'lua/queue/ack-and-claim.lua', 227],
+    [3297, 'lua/shared/queue/take.lua', 167],
+    [3315, 'lua/shared/queue/leave-taken.lua', 1],
+    [3324, 'lua/shared/queue/lease.lua', 1],
+    [3325, 'lua/shared/queue/tell-options.lua', 1],
+    [3337, 'lua/shared/queue/lease.lua', 3],
+    [3398, 'lua/shared/queue/wide.lua', 8],
+    [3406, 'lua/shared/queue/lease.lua', 64],
+    [3408, 'lua/shared/queue/take-back-leases.lua', 1],
+    [3423, 'lua/shared/queue/lease.lua', 67],
+    [3440, 'lua/shared/queue/claim-jobs.lua', 5],
+    [3450, 'lua/shared/next-token.lua', 1],
+    [3455, 'lua/shared/queue/claim-jobs.lua', 15],
+    [3470, 'lua/queue/ack-and-claim.lua', 206],
+    [3481, 'lua/shared/queue/judge.lua', 54],
+    [3488, 'lua/queue/ack-and-claim.lua', 217],
+    [3492, 'lua/shared/queue/next-due.lua', 46],
+    [3505, 'lua/queue/ack-and-claim.lua', 221],
+    [3509, 'lua/shared/queue/wait-idle.lua', 1],
+    [3553, 'lua/shared/queue/note-time.lua', 1],
+    [3558, 'lua/shared/queue/look-again.lua', 4],
+    [3561, 'lua/shared/queue/wait.lua', 3],
+    [3578, 'lua/queue/ack-and-claim.lua', 227],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5519,7 +5521,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '8d6f718dfd0485c4af181693f9875ec5817f01d0',
+    sha1: 'abad7eb591090cfa7a2678289f9a6524ee6b3509',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6464,11 +6466,12 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
--- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
+-- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
   local state = run and run.state or 'r'
+  local is_ready = state == 'r' or state == 'b'
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
@@ -6501,7 +6504,11 @@ end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+  if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    if run or apart ~= 0 then
+      local since_ms = run and run.at_ms or math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+    end
     queue.ready = queue.ready - old_size + size
     return
   end
@@ -6559,7 +6566,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -8261,140 +8268,140 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [918, 'lua/shared/queue/enqueue.lua', 27],
     [930, 'lua/shared/queue/replace.lua', 24],
     [942, 'lua/shared/queue/replace.lua', 37],
-    [967, 'lua/shared/queue/leave-tags.lua', 1],
-    [977, 'lua/shared/queue/replace.lua', 63],
-    [1001, 'lua/shared/queue/idempotency.lua', 6],
-    [1006, 'lua/shared/queue/idempotency.lua', 12],
-    [1009, 'lua/shared/queue/find.lua', 3],
-    [1021, 'lua/shared/queue/failure.lua', 7],
-    [1025, 'lua/shared/queue/parents.lua', 15],
-    [1028, 'lua/shared/queue/parents.lua', 24],
-    [1035, 'lua/shared/queue/parents.lua', 32],
-    [1038, 'lua/shared/queue/parents.lua', 41],
-    [1049, 'lua/shared/queue/parents.lua', 53],
-    [1058, 'lua/shared/queue/parents.lua', 63],
-    [1076, 'lua/shared/queue/parents.lua', 92],
-    [1090, 'lua/shared/queue/link.lua', 3],
-    [1097, 'lua/shared/queue/link-done.lua', 2],
-    [1111, 'lua/shared/queue/link.lua', 11],
-    [1132, 'lua/shared/queue/link.lua', 33],
-    [1140, 'lua/shared/queue/link.lua', 42],
-    [1152, 'lua/shared/queue/link.lua', 55],
-    [1166, 'lua/shared/queue/link.lua', 70],
-    [1189, 'lua/shared/queue/end.lua', 3],
-    [1192, 'lua/shared/queue/keep-end.lua', 1],
-    [1204, 'lua/shared/queue/end.lua', 7],
-    [1226, 'lua/shared/queue/leave-tags.lua', 1],
-    [1236, 'lua/shared/queue/end.lua', 30],
-    [1245, 'lua/shared/queue/end.lua', 40],
-    [1252, 'lua/shared/queue/cancel.lua', 1],
-    [1260, 'lua/shared/queue/stop.lua', 1],
-    [1268, 'lua/shared/queue/judge-one.lua', 7],
-    [1278, 'lua/shared/queue/finish.lua', 6],
-    [1314, 'lua/shared/queue/finish.lua', 43],
-    [1324, 'lua/shared/queue/finish.lua', 54],
-    [1383, 'lua/shared/queue/outbox.lua', 5],
-    [1390, 'lua/shared/queue/spec.lua', 4],
-    [1409, 'lua/shared/queue/spec.lua', 66],
-    [1416, 'lua/shared/queue/spec.lua', 74],
-    [1425, 'lua/shared/queue/spec.lua', 84],
-    [1443, 'lua/shared/queue/spec.lua', 103],
-    [1482, 'lua/shared/queue/spec.lua', 161],
-    [1491, 'lua/queue/advance.lua', 144],
-    [1513, 'lua/shared/queue/settle.lua', 1],
-    [1514, 'lua/shared/queue/dead.lua', 1],
-    [1546, 'lua/shared/queue/failure.lua', 3],
-    [1549, 'lua/shared/queue/dead.lua', 33],
-    [1571, 'lua/shared/queue/backoff.lua', 1],
-    [1573, 'lua/shared/queue/backoff.lua', 22],
-    [1590, 'lua/shared/queue/parents.lua', 36],
-    [1594, 'lua/shared/queue/unblock.lua', 1],
-    [1600, 'lua/shared/queue/entries.lua', 1],
-    [1618, 'lua/shared/queue/history.lua', 8],
-    [1625, 'lua/shared/queue/settle.lua', 19],
-    [1626, 'lua/shared/queue/settle.lua', 22],
-    [1668, 'lua/shared/queue/parents.lua', 19],
-    [1672, 'lua/shared/queue/settle.lua', 64],
-    [1688, 'lua/shared/queue/put-out-end.lua', 1],
-    [1696, 'lua/shared/queue/settle.lua', 81],
-    [1715, 'lua/queue/advance.lua', 167],
-    [1717, 'lua/shared/queue/freed.lua', 3],
-    [1724, 'lua/queue/advance.lua', 169],
-    [1727, 'lua/shared/tell.lua', 7],
-    [1730, 'lua/shared/tell.lua', 15],
-    [1748, 'lua/shared/tell.lua', 34],
-    [1763, 'lua/shared/tell.lua', 50],
-    [1771, 'lua/shared/queue/spec.lua', 143],
-    [1774, 'lua/shared/queue/sweep.lua', 7],
-    [1853, 'lua/shared/queue/spec.lua', 147],
-    [1856, 'lua/shared/queue/names.lua', 17],
-    [1859, 'lua/shared/drop-over.lua', 1],
-    [1884, 'lua/shared/queue/names.lua', 21],
-    [1889, 'lua/shared/queue/spec.lua', 150],
-    [1892, 'lua/shared/queue/idle.lua', 22],
-    [1898, 'lua/shared/queue/idle.lua', 29],
-    [1912, 'lua/shared/queue/idle.lua', 44],
-    [1915, 'lua/shared/queue/idle.lua', 48],
-    [1918, 'lua/shared/queue/idle.lua', 52],
-    [1923, 'lua/shared/queue/idle.lua', 58],
-    [1934, 'lua/shared/queue/idle.lua', 70],
-    [1941, 'lua/shared/queue/idle.lua', 78],
-    [1943, 'lua/shared/listening.lua', 1],
-    [1962, 'lua/shared/queue/idle.lua', 81],
-    [1977, 'lua/shared/queue/idle.lua', 97],
-    [1990, 'lua/shared/queue/idle.lua', 111],
-    [2010, 'lua/shared/queue/idle.lua', 132],
-    [2024, 'lua/shared/queue/idle.lua', 147],
-    [2030, 'lua/shared/queue/idle.lua', 154],
-    [2047, 'lua/shared/queue/spec.lua', 153],
-    [2050, 'lua/shared/queue/idle.lua', 185],
-    [2052, 'lua/shared/queue/idle.lua', 181],
-    [2055, 'lua/shared/queue/idle.lua', 187],
-    [2059, 'lua/shared/queue/spec.lua', 156],
-    [2063, 'lua/queue/advance.lua', 137],
-    [2064, 'lua/queue/advance.lua', 172],
-    [2065, 'lua/shared/queue/tell-others.lua', 5],
-    [2067, 'lua/shared/queue/result.lua', 1],
-    [2081, 'lua/shared/queue/tell-ends.lua', 1],
-    [2083, 'lua/shared/queue/tell-ends.lua', 6],
-    [2148, 'lua/shared/queue/tell-others.lua', 9],
-    [2151, 'lua/shared/queue/leave-notes.lua', 15],
-    [2164, 'lua/shared/queue/fold.lua', 1],
-    [2165, 'lua/shared/queue/statistics.lua', 1],
-    [2172, 'lua/shared/queue/statistics.lua', 9],
-    [2177, 'lua/shared/queue/statistics.lua', 16],
-    [2395, 'lua/shared/queue/fold.lua', 3],
-    [2411, 'lua/shared/queue/leave-notes.lua', 29],
-    [2419, 'lua/shared/queue/tell-others.lua', 1],
-    [2421, 'lua/shared/queue/packed-notes.lua', 1],
-    [2422, 'lua/shared/queue/packed-notes.lua', 3],
-    [2430, 'lua/shared/queue/tell-others.lua', 13],
-    [2433, 'lua/shared/queue/publish.lua', 1],
-    [2434, 'lua/shared/queue/message.lua', 1],
-    [2444, 'lua/shared/queue/spelled.lua', 1],
-    [2452, 'lua/shared/queue/send.lua', 1],
-    [2468, 'lua/shared/queue/message.lua', 13],
-    [2491, 'lua/shared/queue/publish.lua', 3],
-    [2498, 'lua/shared/queue/tell-others.lua', 17],
-    [2501, 'lua/queue/advance.lua', 173],
-    [2502, 'lua/shared/queue/replace.lua', 3],
-    [2510, 'lua/shared/queue/told.lua', 3],
-    [2513, 'lua/queue/advance.lua', 174],
-    [2514, 'lua/shared/queue/save-call.lua', 1],
-    [2516, 'lua/shared/queue/save.lua', 15],
-    [2551, 'lua/shared/queue/save.lua', 51],
-    [2557, 'lua/shared/queue/save-awaited.lua', 5],
-    [2568, 'lua/shared/queue/save.lua', 58],
-    [2575, 'lua/shared/queue/save-call.lua', 3],
-    [2576, 'lua/shared/queue/save.lua', 66],
-    [2583, 'lua/shared/queue/save-call.lua', 4],
-    [2585, 'lua/shared/calls.lua', 8],
-    [2589, 'lua/shared/queue/save-call.lua', 6],
-    [2591, 'lua/shared/calls.lua', 27],
-    [2599, 'lua/shared/drop-over.lua', 1],
-    [2624, 'lua/shared/calls.lua', 36],
-    [2630, 'lua/shared/queue/save-call.lua', 8],
-    [2632, 'lua/queue/advance.lua', 175],
+    [968, 'lua/shared/queue/leave-tags.lua', 1],
+    [978, 'lua/shared/queue/replace.lua', 64],
+    [1006, 'lua/shared/queue/idempotency.lua', 6],
+    [1011, 'lua/shared/queue/idempotency.lua', 12],
+    [1014, 'lua/shared/queue/find.lua', 3],
+    [1026, 'lua/shared/queue/failure.lua', 7],
+    [1030, 'lua/shared/queue/parents.lua', 15],
+    [1033, 'lua/shared/queue/parents.lua', 24],
+    [1040, 'lua/shared/queue/parents.lua', 32],
+    [1043, 'lua/shared/queue/parents.lua', 41],
+    [1054, 'lua/shared/queue/parents.lua', 53],
+    [1063, 'lua/shared/queue/parents.lua', 63],
+    [1081, 'lua/shared/queue/parents.lua', 92],
+    [1095, 'lua/shared/queue/link.lua', 3],
+    [1102, 'lua/shared/queue/link-done.lua', 2],
+    [1116, 'lua/shared/queue/link.lua', 11],
+    [1137, 'lua/shared/queue/link.lua', 33],
+    [1145, 'lua/shared/queue/link.lua', 42],
+    [1157, 'lua/shared/queue/link.lua', 55],
+    [1171, 'lua/shared/queue/link.lua', 70],
+    [1194, 'lua/shared/queue/end.lua', 3],
+    [1197, 'lua/shared/queue/keep-end.lua', 1],
+    [1209, 'lua/shared/queue/end.lua', 7],
+    [1231, 'lua/shared/queue/leave-tags.lua', 1],
+    [1241, 'lua/shared/queue/end.lua', 30],
+    [1250, 'lua/shared/queue/end.lua', 40],
+    [1257, 'lua/shared/queue/cancel.lua', 1],
+    [1265, 'lua/shared/queue/stop.lua', 1],
+    [1273, 'lua/shared/queue/judge-one.lua', 7],
+    [1283, 'lua/shared/queue/finish.lua', 6],
+    [1319, 'lua/shared/queue/finish.lua', 43],
+    [1329, 'lua/shared/queue/finish.lua', 54],
+    [1388, 'lua/shared/queue/outbox.lua', 5],
+    [1395, 'lua/shared/queue/spec.lua', 4],
+    [1414, 'lua/shared/queue/spec.lua', 66],
+    [1421, 'lua/shared/queue/spec.lua', 74],
+    [1430, 'lua/shared/queue/spec.lua', 84],
+    [1448, 'lua/shared/queue/spec.lua', 103],
+    [1487, 'lua/shared/queue/spec.lua', 161],
+    [1496, 'lua/queue/advance.lua', 144],
+    [1518, 'lua/shared/queue/settle.lua', 1],
+    [1519, 'lua/shared/queue/dead.lua', 1],
+    [1551, 'lua/shared/queue/failure.lua', 3],
+    [1554, 'lua/shared/queue/dead.lua', 33],
+    [1576, 'lua/shared/queue/backoff.lua', 1],
+    [1578, 'lua/shared/queue/backoff.lua', 22],
+    [1595, 'lua/shared/queue/parents.lua', 36],
+    [1599, 'lua/shared/queue/unblock.lua', 1],
+    [1605, 'lua/shared/queue/entries.lua', 1],
+    [1623, 'lua/shared/queue/history.lua', 8],
+    [1630, 'lua/shared/queue/settle.lua', 19],
+    [1631, 'lua/shared/queue/settle.lua', 22],
+    [1673, 'lua/shared/queue/parents.lua', 19],
+    [1677, 'lua/shared/queue/settle.lua', 64],
+    [1693, 'lua/shared/queue/put-out-end.lua', 1],
+    [1701, 'lua/shared/queue/settle.lua', 81],
+    [1720, 'lua/queue/advance.lua', 167],
+    [1722, 'lua/shared/queue/freed.lua', 3],
+    [1729, 'lua/queue/advance.lua', 169],
+    [1732, 'lua/shared/tell.lua', 7],
+    [1735, 'lua/shared/tell.lua', 15],
+    [1753, 'lua/shared/tell.lua', 34],
+    [1768, 'lua/shared/tell.lua', 50],
+    [1776, 'lua/shared/queue/spec.lua', 143],
+    [1779, 'lua/shared/queue/sweep.lua', 7],
+    [1858, 'lua/shared/queue/spec.lua', 147],
+    [1861, 'lua/shared/queue/names.lua', 17],
+    [1864, 'lua/shared/drop-over.lua', 1],
+    [1889, 'lua/shared/queue/names.lua', 21],
+    [1894, 'lua/shared/queue/spec.lua', 150],
+    [1897, 'lua/shared/queue/idle.lua', 22],
+    [1903, 'lua/shared/queue/idle.lua', 29],
+    [1917, 'lua/shared/queue/idle.lua', 44],
+    [1920, 'lua/shared/queue/idle.lua', 48],
+    [1923, 'lua/shared/queue/idle.lua', 52],
+    [1928, 'lua/shared/queue/idle.lua', 58],
+    [1939, 'lua/shared/queue/idle.lua', 70],
+    [1946, 'lua/shared/queue/idle.lua', 78],
+    [1948, 'lua/shared/listening.lua', 1],
+    [1967, 'lua/shared/queue/idle.lua', 81],
+    [1982, 'lua/shared/queue/idle.lua', 97],
+    [1995, 'lua/shared/queue/idle.lua', 111],
+    [2015, 'lua/shared/queue/idle.lua', 132],
+    [2029, 'lua/shared/queue/idle.lua', 147],
+    [2035, 'lua/shared/queue/idle.lua', 154],
+    [2052, 'lua/shared/queue/spec.lua', 153],
+    [2055, 'lua/shared/queue/idle.lua', 185],
+    [2057, 'lua/shared/queue/idle.lua', 181],
+    [2060, 'lua/shared/queue/idle.lua', 187],
+    [2064, 'lua/shared/queue/spec.lua', 156],
+    [2068, 'lua/queue/advance.lua', 137],
+    [2069, 'lua/queue/advance.lua', 172],
+    [2070, 'lua/shared/queue/tell-others.lua', 5],
+    [2072, 'lua/shared/queue/result.lua', 1],
+    [2086, 'lua/shared/queue/tell-ends.lua', 1],
+    [2088, 'lua/shared/queue/tell-ends.lua', 6],
+    [2153, 'lua/shared/queue/tell-others.lua', 9],
+    [2156, 'lua/shared/queue/leave-notes.lua', 15],
+    [2169, 'lua/shared/queue/fold.lua', 1],
+    [2170, 'lua/shared/queue/statistics.lua', 1],
+    [2177, 'lua/shared/queue/statistics.lua', 9],
+    [2182, 'lua/shared/queue/statistics.lua', 16],
+    [2400, 'lua/shared/queue/fold.lua', 3],
+    [2416, 'lua/shared/queue/leave-notes.lua', 29],
+    [2424, 'lua/shared/queue/tell-others.lua', 1],
+    [2426, 'lua/shared/queue/packed-notes.lua', 1],
+    [2427, 'lua/shared/queue/packed-notes.lua', 3],
+    [2435, 'lua/shared/queue/tell-others.lua', 13],
+    [2438, 'lua/shared/queue/publish.lua', 1],
+    [2439, 'lua/shared/queue/message.lua', 1],
+    [2449, 'lua/shared/queue/spelled.lua', 1],
+    [2457, 'lua/shared/queue/send.lua', 1],
+    [2473, 'lua/shared/queue/message.lua', 13],
+    [2496, 'lua/shared/queue/publish.lua', 3],
+    [2503, 'lua/shared/queue/tell-others.lua', 17],
+    [2506, 'lua/queue/advance.lua', 173],
+    [2507, 'lua/shared/queue/replace.lua', 3],
+    [2515, 'lua/shared/queue/told.lua', 3],
+    [2518, 'lua/queue/advance.lua', 174],
+    [2519, 'lua/shared/queue/save-call.lua', 1],
+    [2521, 'lua/shared/queue/save.lua', 15],
+    [2556, 'lua/shared/queue/save.lua', 51],
+    [2562, 'lua/shared/queue/save-awaited.lua', 5],
+    [2573, 'lua/shared/queue/save.lua', 58],
+    [2580, 'lua/shared/queue/save-call.lua', 3],
+    [2581, 'lua/shared/queue/save.lua', 66],
+    [2588, 'lua/shared/queue/save-call.lua', 4],
+    [2590, 'lua/shared/calls.lua', 8],
+    [2594, 'lua/shared/queue/save-call.lua', 6],
+    [2596, 'lua/shared/calls.lua', 27],
+    [2604, 'lua/shared/drop-over.lua', 1],
+    [2629, 'lua/shared/calls.lua', 36],
+    [2635, 'lua/shared/queue/save-call.lua', 8],
+    [2637, 'lua/queue/advance.lua', 175],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -9500,7 +9507,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'e0d3c2b7b685c1e9458aea4d9515e0560eea7b70',
+    sha1: 'b7a475e0e3f83bc043360c22757ca9a2490350ed',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9949,7 +9956,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -11668,7 +11675,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'e78c28d47d3e473dd2c738713ee03be2697048a3',
+    sha1: '33fac4a8680da8b64deb52d694974bf928687d66',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12044,7 +12051,7 @@ local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
   queue.blocked = queue.blocked - run.size
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -12337,13 +12344,16 @@ local function find_job(jobs, ids, id)
   end
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
-local function may_displace_more(queue)
+local function may_do_more(queue)
   return (queue.work or 0) < 2000 and (queue.moved or 0) < 4194304
+end
+local function count_work(queue, job)
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
 end
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
-  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
+  count_work(queue, job)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
@@ -12385,7 +12395,7 @@ local keys = {
   stats = KEYS[24],
 }
 for at = wanted_at, #wanted, 1 do
-  if not may_displace_more(queue) then
+  if not may_do_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -13621,98 +13631,99 @@ return { 'cancelled', queue.chores, outcomes }
     [621, 'lua/shared/queue/end.lua', 30],
     [630, 'lua/shared/queue/note-end.lua', 6],
     [655, 'lua/shared/queue/find.lua', 3],
-    [667, 'lua/shared/queue/displace.lua', 6],
-    [670, 'lua/shared/queue/displace.lua', 10],
-    [690, 'lua/queue/cancel.lua', 70],
-    [714, 'lua/queue/cancel.lua', 106],
-    [754, 'lua/shared/tell.lua', 7],
-    [757, 'lua/shared/tell.lua', 15],
-    [775, 'lua/shared/tell.lua', 34],
-    [790, 'lua/shared/tell.lua', 50],
-    [798, 'lua/queue/cancel.lua', 99],
-    [799, 'lua/queue/cancel.lua', 146],
-    [800, 'lua/shared/queue/settle.lua', 1],
-    [801, 'lua/shared/queue/backoff.lua', 1],
-    [803, 'lua/shared/queue/rate.lua', 6],
-    [813, 'lua/shared/queue/rate.lua', 17],
-    [817, 'lua/shared/queue/rate.lua', 58],
-    [823, 'lua/shared/queue/groups.lua', 10],
-    [837, 'lua/shared/queue/groups.lua', 53],
-    [845, 'lua/shared/queue/groups.lua', 85],
-    [853, 'lua/shared/queue/groups.lua', 94],
-    [856, 'lua/shared/queue/groups.lua', 98],
-    [878, 'lua/shared/queue/groups.lua', 129],
-    [884, 'lua/shared/queue/note-due.lua', 4],
-    [889, 'lua/shared/queue/ready.lua', 14],
-    [901, 'lua/shared/queue/ready.lua', 27],
-    [919, 'lua/shared/queue/ready.lua', 46],
-    [931, 'lua/shared/queue/backoff.lua', 22],
-    [948, 'lua/shared/queue/unblock.lua', 1],
-    [954, 'lua/shared/queue/outbox.lua', 1],
-    [965, 'lua/shared/queue/cancel.lua', 1],
-    [973, 'lua/shared/queue/settle.lua', 19],
-    [974, 'lua/shared/queue/failure.lua', 3],
-    [977, 'lua/shared/queue/dead.lua', 4],
-    [985, 'lua/shared/queue/dead.lua', 13],
-    [1004, 'lua/shared/queue/dead.lua', 33],
-    [1025, 'lua/shared/queue/settle.lua', 22],
-    [1067, 'lua/shared/queue/parents.lua', 19],
-    [1071, 'lua/shared/queue/settle.lua', 64],
-    [1087, 'lua/shared/queue/put-out-end.lua', 1],
-    [1095, 'lua/shared/queue/settle.lua', 81],
-    [1114, 'lua/shared/queue/idle.lua', 22],
-    [1120, 'lua/shared/queue/idle.lua', 29],
-    [1134, 'lua/shared/queue/idle.lua', 44],
-    [1137, 'lua/shared/queue/idle.lua', 48],
-    [1140, 'lua/shared/queue/idle.lua', 52],
-    [1145, 'lua/shared/queue/idle.lua', 58],
-    [1156, 'lua/shared/queue/idle.lua', 70],
-    [1163, 'lua/shared/queue/idle.lua', 78],
-    [1165, 'lua/shared/listening.lua', 1],
-    [1184, 'lua/shared/queue/idle.lua', 81],
-    [1199, 'lua/shared/queue/idle.lua', 97],
-    [1212, 'lua/shared/queue/idle.lua', 111],
-    [1232, 'lua/shared/queue/idle.lua', 132],
-    [1246, 'lua/shared/queue/idle.lua', 147],
-    [1252, 'lua/shared/queue/idle.lua', 154],
-    [1269, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1272, 'lua/shared/queue/idle.lua', 185],
-    [1274, 'lua/shared/queue/idle.lua', 181],
-    [1277, 'lua/shared/queue/idle.lua', 187],
-    [1281, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1284, 'lua/queue/cancel.lua', 149],
-    [1297, 'lua/shared/queue/sweep.lua', 7],
-    [1376, 'lua/queue/cancel.lua', 163],
-    [1378, 'lua/shared/queue/tell-others.lua', 5],
-    [1380, 'lua/shared/queue/result.lua', 1],
-    [1394, 'lua/shared/queue/tell-ends.lua', 1],
-    [1396, 'lua/shared/queue/tell-ends.lua', 6],
-    [1461, 'lua/shared/queue/tell-others.lua', 9],
-    [1464, 'lua/shared/queue/leave-notes.lua', 15],
-    [1477, 'lua/shared/queue/fold.lua', 1],
-    [1478, 'lua/shared/queue/statistics.lua', 1],
-    [1485, 'lua/shared/queue/statistics.lua', 9],
-    [1490, 'lua/shared/queue/statistics.lua', 16],
-    [1708, 'lua/shared/queue/fold.lua', 3],
-    [1724, 'lua/shared/queue/leave-notes.lua', 29],
-    [1732, 'lua/shared/queue/packed-notes.lua', 3],
-    [1740, 'lua/shared/queue/tell-others.lua', 13],
-    [1743, 'lua/shared/queue/publish.lua', 1],
-    [1744, 'lua/shared/queue/message.lua', 1],
-    [1754, 'lua/shared/queue/spelled.lua', 1],
-    [1762, 'lua/shared/queue/send.lua', 1],
-    [1778, 'lua/shared/queue/message.lua', 13],
-    [1801, 'lua/shared/queue/publish.lua', 3],
-    [1808, 'lua/shared/queue/tell-others.lua', 17],
-    [1811, 'lua/queue/cancel.lua', 165],
-    [1812, 'lua/shared/queue/save.lua', 66],
-    [1814, 'lua/shared/queue/save.lua', 15],
-    [1849, 'lua/shared/queue/save.lua', 68],
-    [1851, 'lua/shared/queue/save.lua', 51],
-    [1857, 'lua/shared/queue/save-awaited.lua', 5],
-    [1868, 'lua/shared/queue/save.lua', 58],
-    [1875, 'lua/shared/queue/save.lua', 70],
-    [1878, 'lua/queue/cancel.lua', 166],
+    [667, 'lua/shared/queue/work.lua', 6],
+    [670, 'lua/shared/queue/work.lua', 10],
+    [673, 'lua/shared/queue/displace.lua', 3],
+    [693, 'lua/queue/cancel.lua', 70],
+    [717, 'lua/queue/cancel.lua', 106],
+    [757, 'lua/shared/tell.lua', 7],
+    [760, 'lua/shared/tell.lua', 15],
+    [778, 'lua/shared/tell.lua', 34],
+    [793, 'lua/shared/tell.lua', 50],
+    [801, 'lua/queue/cancel.lua', 99],
+    [802, 'lua/queue/cancel.lua', 146],
+    [803, 'lua/shared/queue/settle.lua', 1],
+    [804, 'lua/shared/queue/backoff.lua', 1],
+    [806, 'lua/shared/queue/rate.lua', 6],
+    [816, 'lua/shared/queue/rate.lua', 17],
+    [820, 'lua/shared/queue/rate.lua', 58],
+    [826, 'lua/shared/queue/groups.lua', 10],
+    [840, 'lua/shared/queue/groups.lua', 53],
+    [848, 'lua/shared/queue/groups.lua', 85],
+    [856, 'lua/shared/queue/groups.lua', 94],
+    [859, 'lua/shared/queue/groups.lua', 98],
+    [881, 'lua/shared/queue/groups.lua', 129],
+    [887, 'lua/shared/queue/note-due.lua', 4],
+    [892, 'lua/shared/queue/ready.lua', 14],
+    [904, 'lua/shared/queue/ready.lua', 27],
+    [922, 'lua/shared/queue/ready.lua', 46],
+    [934, 'lua/shared/queue/backoff.lua', 22],
+    [951, 'lua/shared/queue/unblock.lua', 1],
+    [957, 'lua/shared/queue/outbox.lua', 1],
+    [968, 'lua/shared/queue/cancel.lua', 1],
+    [976, 'lua/shared/queue/settle.lua', 19],
+    [977, 'lua/shared/queue/failure.lua', 3],
+    [980, 'lua/shared/queue/dead.lua', 4],
+    [988, 'lua/shared/queue/dead.lua', 13],
+    [1007, 'lua/shared/queue/dead.lua', 33],
+    [1028, 'lua/shared/queue/settle.lua', 22],
+    [1070, 'lua/shared/queue/parents.lua', 19],
+    [1074, 'lua/shared/queue/settle.lua', 64],
+    [1090, 'lua/shared/queue/put-out-end.lua', 1],
+    [1098, 'lua/shared/queue/settle.lua', 81],
+    [1117, 'lua/shared/queue/idle.lua', 22],
+    [1123, 'lua/shared/queue/idle.lua', 29],
+    [1137, 'lua/shared/queue/idle.lua', 44],
+    [1140, 'lua/shared/queue/idle.lua', 48],
+    [1143, 'lua/shared/queue/idle.lua', 52],
+    [1148, 'lua/shared/queue/idle.lua', 58],
+    [1159, 'lua/shared/queue/idle.lua', 70],
+    [1166, 'lua/shared/queue/idle.lua', 78],
+    [1168, 'lua/shared/listening.lua', 1],
+    [1187, 'lua/shared/queue/idle.lua', 81],
+    [1202, 'lua/shared/queue/idle.lua', 97],
+    [1215, 'lua/shared/queue/idle.lua', 111],
+    [1235, 'lua/shared/queue/idle.lua', 132],
+    [1249, 'lua/shared/queue/idle.lua', 147],
+    [1255, 'lua/shared/queue/idle.lua', 154],
+    [1272, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1275, 'lua/shared/queue/idle.lua', 185],
+    [1277, 'lua/shared/queue/idle.lua', 181],
+    [1280, 'lua/shared/queue/idle.lua', 187],
+    [1284, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1287, 'lua/queue/cancel.lua', 149],
+    [1300, 'lua/shared/queue/sweep.lua', 7],
+    [1379, 'lua/queue/cancel.lua', 163],
+    [1381, 'lua/shared/queue/tell-others.lua', 5],
+    [1383, 'lua/shared/queue/result.lua', 1],
+    [1397, 'lua/shared/queue/tell-ends.lua', 1],
+    [1399, 'lua/shared/queue/tell-ends.lua', 6],
+    [1464, 'lua/shared/queue/tell-others.lua', 9],
+    [1467, 'lua/shared/queue/leave-notes.lua', 15],
+    [1480, 'lua/shared/queue/fold.lua', 1],
+    [1481, 'lua/shared/queue/statistics.lua', 1],
+    [1488, 'lua/shared/queue/statistics.lua', 9],
+    [1493, 'lua/shared/queue/statistics.lua', 16],
+    [1711, 'lua/shared/queue/fold.lua', 3],
+    [1727, 'lua/shared/queue/leave-notes.lua', 29],
+    [1735, 'lua/shared/queue/packed-notes.lua', 3],
+    [1743, 'lua/shared/queue/tell-others.lua', 13],
+    [1746, 'lua/shared/queue/publish.lua', 1],
+    [1747, 'lua/shared/queue/message.lua', 1],
+    [1757, 'lua/shared/queue/spelled.lua', 1],
+    [1765, 'lua/shared/queue/send.lua', 1],
+    [1781, 'lua/shared/queue/message.lua', 13],
+    [1804, 'lua/shared/queue/publish.lua', 3],
+    [1811, 'lua/shared/queue/tell-others.lua', 17],
+    [1814, 'lua/queue/cancel.lua', 165],
+    [1815, 'lua/shared/queue/save.lua', 66],
+    [1817, 'lua/shared/queue/save.lua', 15],
+    [1852, 'lua/shared/queue/save.lua', 68],
+    [1854, 'lua/shared/queue/save.lua', 51],
+    [1860, 'lua/shared/queue/save-awaited.lua', 5],
+    [1871, 'lua/shared/queue/save.lua', 58],
+    [1878, 'lua/shared/queue/save.lua', 70],
+    [1881, 'lua/queue/cancel.lua', 166],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13766,7 +13777,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'a23cf67a1afa4fa22cae4ea947d13e2d39aafabd',
+    sha1: '2bc36dc1b549bdf55b92474dcae23a3acb728efc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14808,7 +14819,7 @@ local function free_names(ids, job, seq)
     redis.call('HDEL', ids, 'i' .. job.id)
   end
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -19698,7 +19709,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'b540937b304a388f17126c19ca4812393e7a8c68',
+    sha1: '4dba778f4e6b6816faa3c87c8f888b1ee1f5443f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20611,11 +20622,12 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
--- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
+-- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
   local state = run and run.state or 'r'
+  local is_ready = state == 'r' or state == 'b'
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
@@ -20648,7 +20660,11 @@ end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+  if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    if run or apart ~= 0 then
+      local since_ms = run and run.at_ms or math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+    end
     queue.ready = queue.ready - old_size + size
     return
   end
@@ -20706,7 +20722,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -22267,128 +22283,128 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [886, 'lua/shared/queue/enqueue.lua', 27],
     [898, 'lua/shared/queue/replace.lua', 24],
     [910, 'lua/shared/queue/replace.lua', 37],
-    [935, 'lua/shared/queue/leave-tags.lua', 1],
-    [945, 'lua/shared/queue/replace.lua', 63],
-    [969, 'lua/shared/queue/idempotency.lua', 6],
-    [974, 'lua/shared/queue/idempotency.lua', 12],
-    [977, 'lua/shared/queue/find.lua', 3],
-    [989, 'lua/shared/queue/failure.lua', 7],
-    [993, 'lua/shared/queue/parents.lua', 15],
-    [996, 'lua/shared/queue/parents.lua', 24],
-    [1003, 'lua/shared/queue/parents.lua', 32],
-    [1006, 'lua/shared/queue/parents.lua', 41],
-    [1017, 'lua/shared/queue/parents.lua', 53],
-    [1026, 'lua/shared/queue/parents.lua', 63],
-    [1044, 'lua/shared/queue/parents.lua', 92],
-    [1058, 'lua/shared/queue/link.lua', 3],
-    [1065, 'lua/shared/queue/link-done.lua', 2],
-    [1079, 'lua/shared/queue/link.lua', 11],
-    [1100, 'lua/shared/queue/link.lua', 33],
-    [1108, 'lua/shared/queue/link.lua', 42],
-    [1120, 'lua/shared/queue/link.lua', 55],
-    [1134, 'lua/shared/queue/link.lua', 70],
-    [1157, 'lua/shared/queue/end.lua', 3],
-    [1160, 'lua/shared/queue/keep-end.lua', 1],
-    [1172, 'lua/shared/queue/end.lua', 7],
-    [1194, 'lua/shared/queue/leave-tags.lua', 1],
-    [1204, 'lua/shared/queue/end.lua', 30],
-    [1213, 'lua/shared/queue/spec.lua', 4],
-    [1232, 'lua/shared/queue/spec.lua', 66],
-    [1239, 'lua/shared/queue/spec.lua', 74],
-    [1248, 'lua/shared/queue/spec.lua', 84],
-    [1266, 'lua/shared/queue/spec.lua', 103],
-    [1305, 'lua/queue/enqueue.lua', 151],
-    [1310, 'lua/shared/queue/settle.lua', 1],
-    [1311, 'lua/shared/queue/dead.lua', 1],
-    [1343, 'lua/shared/queue/failure.lua', 3],
-    [1346, 'lua/shared/queue/dead.lua', 33],
-    [1368, 'lua/shared/queue/backoff.lua', 1],
-    [1370, 'lua/shared/queue/backoff.lua', 22],
-    [1387, 'lua/shared/queue/parents.lua', 36],
-    [1391, 'lua/shared/queue/unblock.lua', 1],
-    [1397, 'lua/shared/queue/outbox.lua', 1],
-    [1408, 'lua/shared/queue/entries.lua', 1],
-    [1426, 'lua/shared/queue/history.lua', 8],
-    [1433, 'lua/shared/queue/note-end.lua', 6],
-    [1458, 'lua/shared/queue/cancel.lua', 1],
-    [1466, 'lua/shared/queue/settle.lua', 19],
-    [1467, 'lua/shared/queue/settle.lua', 22],
-    [1509, 'lua/shared/queue/parents.lua', 19],
-    [1513, 'lua/shared/queue/settle.lua', 64],
-    [1529, 'lua/shared/queue/put-out-end.lua', 1],
-    [1537, 'lua/shared/queue/settle.lua', 81],
-    [1556, 'lua/queue/enqueue.lua', 157],
-    [1558, 'lua/shared/tell.lua', 7],
-    [1561, 'lua/shared/tell.lua', 15],
-    [1579, 'lua/shared/tell.lua', 34],
-    [1594, 'lua/shared/tell.lua', 50],
-    [1602, 'lua/shared/queue/spec.lua', 143],
-    [1605, 'lua/shared/queue/sweep.lua', 7],
-    [1684, 'lua/shared/queue/spec.lua', 147],
-    [1687, 'lua/shared/queue/names.lua', 17],
-    [1690, 'lua/shared/drop-over.lua', 1],
-    [1715, 'lua/shared/queue/names.lua', 21],
-    [1720, 'lua/shared/queue/spec.lua', 150],
-    [1723, 'lua/shared/queue/idle.lua', 22],
-    [1729, 'lua/shared/queue/idle.lua', 29],
-    [1743, 'lua/shared/queue/idle.lua', 44],
-    [1746, 'lua/shared/queue/idle.lua', 48],
-    [1749, 'lua/shared/queue/idle.lua', 52],
-    [1754, 'lua/shared/queue/idle.lua', 58],
-    [1765, 'lua/shared/queue/idle.lua', 70],
-    [1772, 'lua/shared/queue/idle.lua', 78],
-    [1774, 'lua/shared/listening.lua', 1],
-    [1793, 'lua/shared/queue/idle.lua', 81],
-    [1808, 'lua/shared/queue/idle.lua', 97],
-    [1821, 'lua/shared/queue/idle.lua', 111],
-    [1841, 'lua/shared/queue/idle.lua', 132],
-    [1855, 'lua/shared/queue/idle.lua', 147],
-    [1861, 'lua/shared/queue/idle.lua', 154],
-    [1878, 'lua/shared/queue/spec.lua', 153],
-    [1881, 'lua/shared/queue/idle.lua', 185],
-    [1883, 'lua/shared/queue/idle.lua', 181],
-    [1886, 'lua/shared/queue/idle.lua', 187],
-    [1890, 'lua/shared/queue/spec.lua', 156],
-    [1894, 'lua/queue/enqueue.lua', 136],
-    [1895, 'lua/queue/enqueue.lua', 159],
-    [1896, 'lua/shared/queue/tell-others.lua', 5],
-    [1898, 'lua/shared/queue/result.lua', 1],
-    [1912, 'lua/shared/queue/tell-ends.lua', 1],
-    [1914, 'lua/shared/queue/tell-ends.lua', 6],
-    [1979, 'lua/shared/queue/tell-others.lua', 9],
-    [1982, 'lua/shared/queue/leave-notes.lua', 15],
-    [1995, 'lua/shared/queue/fold.lua', 1],
-    [1996, 'lua/shared/queue/statistics.lua', 1],
-    [2003, 'lua/shared/queue/statistics.lua', 9],
-    [2008, 'lua/shared/queue/statistics.lua', 16],
-    [2226, 'lua/shared/queue/fold.lua', 3],
-    [2242, 'lua/shared/queue/leave-notes.lua', 29],
-    [2250, 'lua/shared/queue/packed-notes.lua', 3],
-    [2258, 'lua/shared/queue/tell-others.lua', 13],
-    [2261, 'lua/shared/queue/publish.lua', 1],
-    [2262, 'lua/shared/queue/message.lua', 1],
-    [2272, 'lua/shared/queue/spelled.lua', 1],
-    [2280, 'lua/shared/queue/send.lua', 1],
-    [2296, 'lua/shared/queue/message.lua', 13],
-    [2319, 'lua/shared/queue/publish.lua', 3],
-    [2326, 'lua/shared/queue/tell-others.lua', 17],
-    [2329, 'lua/queue/enqueue.lua', 160],
-    [2330, 'lua/shared/queue/save-call.lua', 1],
-    [2332, 'lua/shared/queue/save.lua', 15],
-    [2367, 'lua/shared/queue/save.lua', 51],
-    [2373, 'lua/shared/queue/save-awaited.lua', 5],
-    [2384, 'lua/shared/queue/save.lua', 58],
-    [2391, 'lua/shared/queue/save-call.lua', 3],
-    [2392, 'lua/shared/queue/save.lua', 66],
-    [2399, 'lua/shared/queue/save-call.lua', 4],
-    [2401, 'lua/shared/calls.lua', 8],
-    [2405, 'lua/shared/queue/save-call.lua', 6],
-    [2407, 'lua/shared/calls.lua', 27],
-    [2415, 'lua/shared/drop-over.lua', 1],
-    [2440, 'lua/shared/calls.lua', 36],
-    [2446, 'lua/shared/queue/save-call.lua', 8],
-    [2448, 'lua/shared/queue/replace.lua', 3],
-    [2456, 'lua/queue/enqueue.lua', 161],
+    [936, 'lua/shared/queue/leave-tags.lua', 1],
+    [946, 'lua/shared/queue/replace.lua', 64],
+    [974, 'lua/shared/queue/idempotency.lua', 6],
+    [979, 'lua/shared/queue/idempotency.lua', 12],
+    [982, 'lua/shared/queue/find.lua', 3],
+    [994, 'lua/shared/queue/failure.lua', 7],
+    [998, 'lua/shared/queue/parents.lua', 15],
+    [1001, 'lua/shared/queue/parents.lua', 24],
+    [1008, 'lua/shared/queue/parents.lua', 32],
+    [1011, 'lua/shared/queue/parents.lua', 41],
+    [1022, 'lua/shared/queue/parents.lua', 53],
+    [1031, 'lua/shared/queue/parents.lua', 63],
+    [1049, 'lua/shared/queue/parents.lua', 92],
+    [1063, 'lua/shared/queue/link.lua', 3],
+    [1070, 'lua/shared/queue/link-done.lua', 2],
+    [1084, 'lua/shared/queue/link.lua', 11],
+    [1105, 'lua/shared/queue/link.lua', 33],
+    [1113, 'lua/shared/queue/link.lua', 42],
+    [1125, 'lua/shared/queue/link.lua', 55],
+    [1139, 'lua/shared/queue/link.lua', 70],
+    [1162, 'lua/shared/queue/end.lua', 3],
+    [1165, 'lua/shared/queue/keep-end.lua', 1],
+    [1177, 'lua/shared/queue/end.lua', 7],
+    [1199, 'lua/shared/queue/leave-tags.lua', 1],
+    [1209, 'lua/shared/queue/end.lua', 30],
+    [1218, 'lua/shared/queue/spec.lua', 4],
+    [1237, 'lua/shared/queue/spec.lua', 66],
+    [1244, 'lua/shared/queue/spec.lua', 74],
+    [1253, 'lua/shared/queue/spec.lua', 84],
+    [1271, 'lua/shared/queue/spec.lua', 103],
+    [1310, 'lua/queue/enqueue.lua', 151],
+    [1315, 'lua/shared/queue/settle.lua', 1],
+    [1316, 'lua/shared/queue/dead.lua', 1],
+    [1348, 'lua/shared/queue/failure.lua', 3],
+    [1351, 'lua/shared/queue/dead.lua', 33],
+    [1373, 'lua/shared/queue/backoff.lua', 1],
+    [1375, 'lua/shared/queue/backoff.lua', 22],
+    [1392, 'lua/shared/queue/parents.lua', 36],
+    [1396, 'lua/shared/queue/unblock.lua', 1],
+    [1402, 'lua/shared/queue/outbox.lua', 1],
+    [1413, 'lua/shared/queue/entries.lua', 1],
+    [1431, 'lua/shared/queue/history.lua', 8],
+    [1438, 'lua/shared/queue/note-end.lua', 6],
+    [1463, 'lua/shared/queue/cancel.lua', 1],
+    [1471, 'lua/shared/queue/settle.lua', 19],
+    [1472, 'lua/shared/queue/settle.lua', 22],
+    [1514, 'lua/shared/queue/parents.lua', 19],
+    [1518, 'lua/shared/queue/settle.lua', 64],
+    [1534, 'lua/shared/queue/put-out-end.lua', 1],
+    [1542, 'lua/shared/queue/settle.lua', 81],
+    [1561, 'lua/queue/enqueue.lua', 157],
+    [1563, 'lua/shared/tell.lua', 7],
+    [1566, 'lua/shared/tell.lua', 15],
+    [1584, 'lua/shared/tell.lua', 34],
+    [1599, 'lua/shared/tell.lua', 50],
+    [1607, 'lua/shared/queue/spec.lua', 143],
+    [1610, 'lua/shared/queue/sweep.lua', 7],
+    [1689, 'lua/shared/queue/spec.lua', 147],
+    [1692, 'lua/shared/queue/names.lua', 17],
+    [1695, 'lua/shared/drop-over.lua', 1],
+    [1720, 'lua/shared/queue/names.lua', 21],
+    [1725, 'lua/shared/queue/spec.lua', 150],
+    [1728, 'lua/shared/queue/idle.lua', 22],
+    [1734, 'lua/shared/queue/idle.lua', 29],
+    [1748, 'lua/shared/queue/idle.lua', 44],
+    [1751, 'lua/shared/queue/idle.lua', 48],
+    [1754, 'lua/shared/queue/idle.lua', 52],
+    [1759, 'lua/shared/queue/idle.lua', 58],
+    [1770, 'lua/shared/queue/idle.lua', 70],
+    [1777, 'lua/shared/queue/idle.lua', 78],
+    [1779, 'lua/shared/listening.lua', 1],
+    [1798, 'lua/shared/queue/idle.lua', 81],
+    [1813, 'lua/shared/queue/idle.lua', 97],
+    [1826, 'lua/shared/queue/idle.lua', 111],
+    [1846, 'lua/shared/queue/idle.lua', 132],
+    [1860, 'lua/shared/queue/idle.lua', 147],
+    [1866, 'lua/shared/queue/idle.lua', 154],
+    [1883, 'lua/shared/queue/spec.lua', 153],
+    [1886, 'lua/shared/queue/idle.lua', 185],
+    [1888, 'lua/shared/queue/idle.lua', 181],
+    [1891, 'lua/shared/queue/idle.lua', 187],
+    [1895, 'lua/shared/queue/spec.lua', 156],
+    [1899, 'lua/queue/enqueue.lua', 136],
+    [1900, 'lua/queue/enqueue.lua', 159],
+    [1901, 'lua/shared/queue/tell-others.lua', 5],
+    [1903, 'lua/shared/queue/result.lua', 1],
+    [1917, 'lua/shared/queue/tell-ends.lua', 1],
+    [1919, 'lua/shared/queue/tell-ends.lua', 6],
+    [1984, 'lua/shared/queue/tell-others.lua', 9],
+    [1987, 'lua/shared/queue/leave-notes.lua', 15],
+    [2000, 'lua/shared/queue/fold.lua', 1],
+    [2001, 'lua/shared/queue/statistics.lua', 1],
+    [2008, 'lua/shared/queue/statistics.lua', 9],
+    [2013, 'lua/shared/queue/statistics.lua', 16],
+    [2231, 'lua/shared/queue/fold.lua', 3],
+    [2247, 'lua/shared/queue/leave-notes.lua', 29],
+    [2255, 'lua/shared/queue/packed-notes.lua', 3],
+    [2263, 'lua/shared/queue/tell-others.lua', 13],
+    [2266, 'lua/shared/queue/publish.lua', 1],
+    [2267, 'lua/shared/queue/message.lua', 1],
+    [2277, 'lua/shared/queue/spelled.lua', 1],
+    [2285, 'lua/shared/queue/send.lua', 1],
+    [2301, 'lua/shared/queue/message.lua', 13],
+    [2324, 'lua/shared/queue/publish.lua', 3],
+    [2331, 'lua/shared/queue/tell-others.lua', 17],
+    [2334, 'lua/queue/enqueue.lua', 160],
+    [2335, 'lua/shared/queue/save-call.lua', 1],
+    [2337, 'lua/shared/queue/save.lua', 15],
+    [2372, 'lua/shared/queue/save.lua', 51],
+    [2378, 'lua/shared/queue/save-awaited.lua', 5],
+    [2389, 'lua/shared/queue/save.lua', 58],
+    [2396, 'lua/shared/queue/save-call.lua', 3],
+    [2397, 'lua/shared/queue/save.lua', 66],
+    [2404, 'lua/shared/queue/save-call.lua', 4],
+    [2406, 'lua/shared/calls.lua', 8],
+    [2410, 'lua/shared/queue/save-call.lua', 6],
+    [2412, 'lua/shared/calls.lua', 27],
+    [2420, 'lua/shared/drop-over.lua', 1],
+    [2445, 'lua/shared/calls.lua', 36],
+    [2451, 'lua/shared/queue/save-call.lua', 8],
+    [2453, 'lua/shared/queue/replace.lua', 3],
+    [2461, 'lua/queue/enqueue.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -26558,7 +26574,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'f82f39e629c67dc844dabe0372f7611d69b45b7f',
+    sha1: '1a4b5819bfa8c9451cde4ef956bf7101c2c18a1e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27258,7 +27274,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -27542,11 +27558,12 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
--- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
+-- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
   local state = run and run.state or 'r'
+  local is_ready = state == 'r' or state == 'b'
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
@@ -27579,7 +27596,11 @@ end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+  if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    if run or apart ~= 0 then
+      local since_ms = run and run.at_ms or math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+    end
     queue.ready = queue.ready - old_size + size
     return
   end
@@ -29140,115 +29161,115 @@ return { 'received', queue.chores, known, taken }
     [957, 'lua/shared/queue/enqueue.lua', 27],
     [969, 'lua/shared/queue/replace.lua', 24],
     [981, 'lua/shared/queue/replace.lua', 37],
-    [1006, 'lua/shared/queue/leave-tags.lua', 1],
-    [1016, 'lua/shared/queue/replace.lua', 63],
-    [1040, 'lua/shared/queue/idempotency.lua', 6],
-    [1045, 'lua/shared/queue/idempotency.lua', 12],
-    [1048, 'lua/shared/queue/find.lua', 3],
-    [1060, 'lua/shared/queue/failure.lua', 7],
-    [1064, 'lua/shared/queue/parents.lua', 82],
-    [1073, 'lua/shared/queue/link.lua', 3],
-    [1080, 'lua/shared/queue/link-done.lua', 2],
-    [1094, 'lua/shared/queue/link.lua', 11],
-    [1115, 'lua/shared/queue/link.lua', 33],
-    [1123, 'lua/shared/queue/link.lua', 42],
-    [1135, 'lua/shared/queue/link.lua', 55],
-    [1149, 'lua/shared/queue/link.lua', 70],
-    [1172, 'lua/shared/queue/news.lua', 22],
-    [1178, 'lua/shared/queue/news.lua', 29],
-    [1205, 'lua/shared/queue/spec.lua', 4],
-    [1224, 'lua/shared/queue/spec.lua', 51],
-    [1232, 'lua/shared/queue/spec.lua', 66],
-    [1239, 'lua/shared/queue/spec.lua', 74],
-    [1248, 'lua/shared/queue/spec.lua', 84],
-    [1266, 'lua/shared/queue/spec.lua', 103],
-    [1305, 'lua/shared/queue/spec.lua', 171],
-    [1312, 'lua/shared/queue/take-entries.lua', 6],
-    [1321, 'lua/shared/queue/take-entries.lua', 16],
-    [1328, 'lua/shared/queue/take-entries.lua', 27],
-    [1350, 'lua/queue/receive.lua', 138],
-    [1356, 'lua/shared/queue/settle.lua', 1],
-    [1357, 'lua/shared/queue/dead.lua', 1],
-    [1389, 'lua/shared/queue/failure.lua', 3],
-    [1392, 'lua/shared/queue/dead.lua', 33],
-    [1414, 'lua/shared/queue/backoff.lua', 1],
-    [1416, 'lua/shared/queue/backoff.lua', 22],
-    [1433, 'lua/shared/queue/parents.lua', 36],
-    [1437, 'lua/shared/queue/unblock.lua', 1],
-    [1443, 'lua/shared/queue/outbox.lua', 1],
-    [1454, 'lua/shared/queue/entries.lua', 1],
-    [1472, 'lua/shared/queue/history.lua', 8],
-    [1479, 'lua/shared/queue/note-end.lua', 6],
-    [1504, 'lua/shared/queue/cancel.lua', 1],
-    [1512, 'lua/shared/queue/settle.lua', 19],
-    [1513, 'lua/shared/queue/settle.lua', 22],
-    [1571, 'lua/shared/queue/put-out-end.lua', 1],
-    [1579, 'lua/shared/queue/settle.lua', 81],
-    [1598, 'lua/shared/queue/settle-asked.lua', 1],
-    [1627, 'lua/queue/receive.lua', 146],
-    [1629, 'lua/shared/tell.lua', 7],
-    [1632, 'lua/shared/tell.lua', 15],
-    [1650, 'lua/shared/tell.lua', 34],
-    [1665, 'lua/shared/tell.lua', 50],
-    [1673, 'lua/shared/queue/spec.lua', 143],
-    [1676, 'lua/shared/queue/sweep.lua', 7],
-    [1755, 'lua/shared/queue/spec.lua', 147],
-    [1758, 'lua/shared/queue/names.lua', 17],
-    [1761, 'lua/shared/drop-over.lua', 1],
-    [1786, 'lua/shared/queue/names.lua', 21],
-    [1791, 'lua/shared/queue/spec.lua', 150],
-    [1794, 'lua/shared/queue/idle.lua', 22],
-    [1800, 'lua/shared/queue/idle.lua', 29],
-    [1814, 'lua/shared/queue/idle.lua', 44],
-    [1817, 'lua/shared/queue/idle.lua', 48],
-    [1820, 'lua/shared/queue/idle.lua', 52],
-    [1825, 'lua/shared/queue/idle.lua', 58],
-    [1836, 'lua/shared/queue/idle.lua', 70],
-    [1843, 'lua/shared/queue/idle.lua', 78],
-    [1845, 'lua/shared/listening.lua', 1],
-    [1864, 'lua/shared/queue/idle.lua', 81],
-    [1879, 'lua/shared/queue/idle.lua', 97],
-    [1892, 'lua/shared/queue/idle.lua', 111],
-    [1912, 'lua/shared/queue/idle.lua', 132],
-    [1926, 'lua/shared/queue/idle.lua', 147],
-    [1932, 'lua/shared/queue/idle.lua', 154],
-    [1949, 'lua/shared/queue/spec.lua', 153],
-    [1952, 'lua/shared/queue/idle.lua', 185],
-    [1954, 'lua/shared/queue/idle.lua', 181],
-    [1957, 'lua/shared/queue/idle.lua', 187],
-    [1961, 'lua/shared/queue/spec.lua', 156],
-    [1965, 'lua/queue/receive.lua', 131],
-    [1966, 'lua/queue/receive.lua', 148],
-    [1967, 'lua/shared/queue/tell-others.lua', 5],
-    [1969, 'lua/shared/queue/result.lua', 1],
-    [1983, 'lua/shared/queue/tell-ends.lua', 1],
-    [1985, 'lua/shared/queue/tell-ends.lua', 6],
-    [2050, 'lua/shared/queue/tell-others.lua', 9],
-    [2053, 'lua/shared/queue/leave-notes.lua', 15],
-    [2066, 'lua/shared/queue/fold.lua', 1],
-    [2067, 'lua/shared/queue/statistics.lua', 1],
-    [2074, 'lua/shared/queue/statistics.lua', 9],
-    [2079, 'lua/shared/queue/statistics.lua', 16],
-    [2297, 'lua/shared/queue/fold.lua', 3],
-    [2313, 'lua/shared/queue/leave-notes.lua', 29],
-    [2321, 'lua/shared/queue/packed-notes.lua', 3],
-    [2329, 'lua/shared/queue/tell-others.lua', 13],
-    [2332, 'lua/shared/queue/publish.lua', 1],
-    [2333, 'lua/shared/queue/message.lua', 1],
-    [2343, 'lua/shared/queue/spelled.lua', 1],
-    [2351, 'lua/shared/queue/send.lua', 1],
-    [2367, 'lua/shared/queue/message.lua', 13],
-    [2390, 'lua/shared/queue/publish.lua', 3],
-    [2397, 'lua/shared/queue/tell-others.lua', 17],
-    [2400, 'lua/queue/receive.lua', 149],
-    [2401, 'lua/shared/queue/save.lua', 66],
-    [2403, 'lua/shared/queue/save.lua', 15],
-    [2438, 'lua/shared/queue/save.lua', 68],
-    [2440, 'lua/shared/queue/save.lua', 51],
-    [2446, 'lua/shared/queue/save-awaited.lua', 5],
-    [2457, 'lua/shared/queue/save.lua', 58],
-    [2464, 'lua/shared/queue/save.lua', 70],
-    [2467, 'lua/queue/receive.lua', 150],
+    [1007, 'lua/shared/queue/leave-tags.lua', 1],
+    [1017, 'lua/shared/queue/replace.lua', 64],
+    [1045, 'lua/shared/queue/idempotency.lua', 6],
+    [1050, 'lua/shared/queue/idempotency.lua', 12],
+    [1053, 'lua/shared/queue/find.lua', 3],
+    [1065, 'lua/shared/queue/failure.lua', 7],
+    [1069, 'lua/shared/queue/parents.lua', 82],
+    [1078, 'lua/shared/queue/link.lua', 3],
+    [1085, 'lua/shared/queue/link-done.lua', 2],
+    [1099, 'lua/shared/queue/link.lua', 11],
+    [1120, 'lua/shared/queue/link.lua', 33],
+    [1128, 'lua/shared/queue/link.lua', 42],
+    [1140, 'lua/shared/queue/link.lua', 55],
+    [1154, 'lua/shared/queue/link.lua', 70],
+    [1177, 'lua/shared/queue/news.lua', 22],
+    [1183, 'lua/shared/queue/news.lua', 29],
+    [1210, 'lua/shared/queue/spec.lua', 4],
+    [1229, 'lua/shared/queue/spec.lua', 51],
+    [1237, 'lua/shared/queue/spec.lua', 66],
+    [1244, 'lua/shared/queue/spec.lua', 74],
+    [1253, 'lua/shared/queue/spec.lua', 84],
+    [1271, 'lua/shared/queue/spec.lua', 103],
+    [1310, 'lua/shared/queue/spec.lua', 171],
+    [1317, 'lua/shared/queue/take-entries.lua', 6],
+    [1326, 'lua/shared/queue/take-entries.lua', 16],
+    [1333, 'lua/shared/queue/take-entries.lua', 27],
+    [1355, 'lua/queue/receive.lua', 138],
+    [1361, 'lua/shared/queue/settle.lua', 1],
+    [1362, 'lua/shared/queue/dead.lua', 1],
+    [1394, 'lua/shared/queue/failure.lua', 3],
+    [1397, 'lua/shared/queue/dead.lua', 33],
+    [1419, 'lua/shared/queue/backoff.lua', 1],
+    [1421, 'lua/shared/queue/backoff.lua', 22],
+    [1438, 'lua/shared/queue/parents.lua', 36],
+    [1442, 'lua/shared/queue/unblock.lua', 1],
+    [1448, 'lua/shared/queue/outbox.lua', 1],
+    [1459, 'lua/shared/queue/entries.lua', 1],
+    [1477, 'lua/shared/queue/history.lua', 8],
+    [1484, 'lua/shared/queue/note-end.lua', 6],
+    [1509, 'lua/shared/queue/cancel.lua', 1],
+    [1517, 'lua/shared/queue/settle.lua', 19],
+    [1518, 'lua/shared/queue/settle.lua', 22],
+    [1576, 'lua/shared/queue/put-out-end.lua', 1],
+    [1584, 'lua/shared/queue/settle.lua', 81],
+    [1603, 'lua/shared/queue/settle-asked.lua', 1],
+    [1632, 'lua/queue/receive.lua', 146],
+    [1634, 'lua/shared/tell.lua', 7],
+    [1637, 'lua/shared/tell.lua', 15],
+    [1655, 'lua/shared/tell.lua', 34],
+    [1670, 'lua/shared/tell.lua', 50],
+    [1678, 'lua/shared/queue/spec.lua', 143],
+    [1681, 'lua/shared/queue/sweep.lua', 7],
+    [1760, 'lua/shared/queue/spec.lua', 147],
+    [1763, 'lua/shared/queue/names.lua', 17],
+    [1766, 'lua/shared/drop-over.lua', 1],
+    [1791, 'lua/shared/queue/names.lua', 21],
+    [1796, 'lua/shared/queue/spec.lua', 150],
+    [1799, 'lua/shared/queue/idle.lua', 22],
+    [1805, 'lua/shared/queue/idle.lua', 29],
+    [1819, 'lua/shared/queue/idle.lua', 44],
+    [1822, 'lua/shared/queue/idle.lua', 48],
+    [1825, 'lua/shared/queue/idle.lua', 52],
+    [1830, 'lua/shared/queue/idle.lua', 58],
+    [1841, 'lua/shared/queue/idle.lua', 70],
+    [1848, 'lua/shared/queue/idle.lua', 78],
+    [1850, 'lua/shared/listening.lua', 1],
+    [1869, 'lua/shared/queue/idle.lua', 81],
+    [1884, 'lua/shared/queue/idle.lua', 97],
+    [1897, 'lua/shared/queue/idle.lua', 111],
+    [1917, 'lua/shared/queue/idle.lua', 132],
+    [1931, 'lua/shared/queue/idle.lua', 147],
+    [1937, 'lua/shared/queue/idle.lua', 154],
+    [1954, 'lua/shared/queue/spec.lua', 153],
+    [1957, 'lua/shared/queue/idle.lua', 185],
+    [1959, 'lua/shared/queue/idle.lua', 181],
+    [1962, 'lua/shared/queue/idle.lua', 187],
+    [1966, 'lua/shared/queue/spec.lua', 156],
+    [1970, 'lua/queue/receive.lua', 131],
+    [1971, 'lua/queue/receive.lua', 148],
+    [1972, 'lua/shared/queue/tell-others.lua', 5],
+    [1974, 'lua/shared/queue/result.lua', 1],
+    [1988, 'lua/shared/queue/tell-ends.lua', 1],
+    [1990, 'lua/shared/queue/tell-ends.lua', 6],
+    [2055, 'lua/shared/queue/tell-others.lua', 9],
+    [2058, 'lua/shared/queue/leave-notes.lua', 15],
+    [2071, 'lua/shared/queue/fold.lua', 1],
+    [2072, 'lua/shared/queue/statistics.lua', 1],
+    [2079, 'lua/shared/queue/statistics.lua', 9],
+    [2084, 'lua/shared/queue/statistics.lua', 16],
+    [2302, 'lua/shared/queue/fold.lua', 3],
+    [2318, 'lua/shared/queue/leave-notes.lua', 29],
+    [2326, 'lua/shared/queue/packed-notes.lua', 3],
+    [2334, 'lua/shared/queue/tell-others.lua', 13],
+    [2337, 'lua/shared/queue/publish.lua', 1],
+    [2338, 'lua/shared/queue/message.lua', 1],
+    [2348, 'lua/shared/queue/spelled.lua', 1],
+    [2356, 'lua/shared/queue/send.lua', 1],
+    [2372, 'lua/shared/queue/message.lua', 13],
+    [2395, 'lua/shared/queue/publish.lua', 3],
+    [2402, 'lua/shared/queue/tell-others.lua', 17],
+    [2405, 'lua/queue/receive.lua', 149],
+    [2406, 'lua/shared/queue/save.lua', 66],
+    [2408, 'lua/shared/queue/save.lua', 15],
+    [2443, 'lua/shared/queue/save.lua', 68],
+    [2445, 'lua/shared/queue/save.lua', 51],
+    [2451, 'lua/shared/queue/save-awaited.lua', 5],
+    [2462, 'lua/shared/queue/save.lua', 58],
+    [2469, 'lua/shared/queue/save.lua', 70],
+    [2472, 'lua/queue/receive.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -31430,7 +31451,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '62d2521d4f633ed2ceda07147d5996e097c8497d',
+    sha1: '8cd6d41ad6439b2cc9912098a56ccde7e110ff0f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31890,7 +31911,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -33555,23 +33576,24 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Of large jobs there are fewer outcomes than ids: the others are for the next call.
+ * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
  *
- * Cost: O(jobs x log n), 4 MiB of their records, and at times a list of at most 3,000 numbers.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'ea1bb43c175fbc11d372e840084c37580278101a',
+    sha1: '87a7b92c996dbafcd2efbf745858be45042d9e7a',
     reads: false,
     bytes: false,
     source: `--[[
 Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
-that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat. Of large
-jobs there are fewer outcomes than ids: the others are for the next call.
+that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat. Where
+that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
 
 @returns changed  outcomes:[outcome:text]
-@cost    O(jobs x log n), 4 MiB of their records, and at times a list of at most 3,000 numbers
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at
+         most 3,000 numbers
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -33734,7 +33756,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local outcomes, bytes, has_tried = {}, 0, false
+local outcomes, has_tried = {}, false
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
 end
@@ -34083,6 +34105,12 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
     )
   end
 end
+local function may_do_more(queue)
+  return (queue.work or 0) < 2000 and (queue.moved or 0) < 4194304
+end
+local function count_work(queue, job)
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
+end
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -34105,12 +34133,12 @@ local function try_moving(moves)
   redis.call('HSET', meta, 'codec', queue.codec)
 end
 for at = wanted_at, #wanted, 1 do
-  if bytes >= 4194304 then
+  if not may_do_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
-  bytes = bytes + (record and #record or 0)
+  queue.moved = (queue.moved or 0) + (record and #record or 0)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record, queue.usual)
     if job.priority ~= priority then
@@ -34126,6 +34154,7 @@ for at = wanted_at, #wanted, 1 do
         end
         break
       end
+      count_work(queue, job)
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
@@ -34363,72 +34392,74 @@ return { 'changed', outcomes }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   lines: [
     [1, 'lua/queue/reprioritize.lua', 1],
-    [22, 'lua/shared/queue/state.lua', 1],
-    [48, 'lua/shared/queue/save.lua', 1],
-    [50, 'lua/shared/queue/rate.lua', 1],
-    [55, 'lua/shared/queue/job.lua', 1],
-    [63, 'lua/shared/queue/job.lua', 11],
-    [65, 'lua/shared/queue/plain-head.lua', 1],
-    [68, 'lua/shared/queue/run.lua', 1],
-    [80, 'lua/shared/queue/groups.lua', 1],
-    [89, 'lua/shared/queue/note-due.lua', 1],
-    [92, 'lua/shared/queue/ready.lua', 11],
-    [95, 'lua/shared/queue/find.lua', 1],
-    [97, 'lua/shared/queue/state.lua', 29],
-    [155, 'lua/queue/reprioritize.lua', 47],
-    [159, 'lua/shared/clock.lua', 1],
-    [165, 'lua/queue/reprioritize.lua', 51],
-    [170, 'lua/queue/reprioritize.lua', 69],
-    [171, 'lua/shared/queue/marks.lua', 8],
-    [174, 'lua/shared/queue/marks.lua', 12],
-    [179, 'lua/shared/queue/rate.lua', 6],
-    [189, 'lua/shared/queue/rate.lua', 17],
-    [193, 'lua/shared/queue/rate.lua', 58],
-    [199, 'lua/shared/queue/plain-head.lua', 8],
-    [207, 'lua/shared/queue/job.lua', 15],
-    [236, 'lua/shared/queue/job.lua', 45],
-    [282, 'lua/shared/queue/run.lua', 13],
-    [285, 'lua/shared/queue/run.lua', 17],
-    [297, 'lua/shared/queue/happened.lua', 1],
-    [309, 'lua/shared/queue/groups.lua', 10],
-    [323, 'lua/shared/queue/groups.lua', 25],
-    [344, 'lua/shared/queue/burst.lua', 6],
-    [351, 'lua/shared/queue/groups.lua', 48],
-    [355, 'lua/shared/queue/groups.lua', 53],
-    [363, 'lua/shared/queue/groups.lua', 62],
-    [385, 'lua/shared/queue/groups.lua', 85],
-    [393, 'lua/shared/queue/groups.lua', 94],
-    [396, 'lua/shared/queue/groups.lua', 98],
-    [418, 'lua/shared/queue/groups.lua', 124],
-    [422, 'lua/shared/queue/groups.lua', 129],
-    [428, 'lua/shared/queue/groups.lua', 136],
-    [438, 'lua/shared/queue/ready.lua', 14],
-    [450, 'lua/shared/queue/ready.lua', 27],
-    [468, 'lua/shared/queue/ready.lua', 59],
-    [477, 'lua/shared/queue/find.lua', 3],
-    [489, 'lua/shared/queue/find.lua', 16],
-    [499, 'lua/shared/queue/find.lua', 27],
-    [502, 'lua/shared/queue/rewrite.lua', 1],
-    [519, 'lua/queue/reprioritize.lua', 37],
-    [528, 'lua/queue/reprioritize.lua', 56],
-    [540, 'lua/queue/reprioritize.lua', 70],
-    [577, 'lua/shared/queue/sweep.lua', 7],
-    [656, 'lua/queue/reprioritize.lua', 108],
-    [659, 'lua/shared/queue/publish.lua', 1],
-    [660, 'lua/shared/queue/message.lua', 1],
-    [670, 'lua/shared/queue/spelled.lua', 1],
-    [678, 'lua/shared/queue/send.lua', 1],
-    [694, 'lua/shared/queue/message.lua', 13],
-    [717, 'lua/shared/queue/publish.lua', 3],
-    [724, 'lua/queue/reprioritize.lua', 112],
-    [726, 'lua/shared/queue/save.lua', 66],
-    [728, 'lua/shared/queue/save.lua', 15],
-    [763, 'lua/shared/queue/save.lua', 68],
-    [765, 'lua/shared/queue/save.lua', 51],
-    [771, 'lua/shared/queue/save-awaited.lua', 5],
-    [782, 'lua/shared/queue/save.lua', 58],
-    [789, 'lua/shared/queue/save.lua', 70],
-    [792, 'lua/queue/reprioritize.lua', 114],
+    [23, 'lua/shared/queue/state.lua', 1],
+    [49, 'lua/shared/queue/save.lua', 1],
+    [51, 'lua/shared/queue/rate.lua', 1],
+    [56, 'lua/shared/queue/job.lua', 1],
+    [64, 'lua/shared/queue/job.lua', 11],
+    [66, 'lua/shared/queue/plain-head.lua', 1],
+    [69, 'lua/shared/queue/run.lua', 1],
+    [81, 'lua/shared/queue/groups.lua', 1],
+    [90, 'lua/shared/queue/note-due.lua', 1],
+    [93, 'lua/shared/queue/ready.lua', 11],
+    [96, 'lua/shared/queue/find.lua', 1],
+    [98, 'lua/shared/queue/state.lua', 29],
+    [156, 'lua/queue/reprioritize.lua', 48],
+    [160, 'lua/shared/clock.lua', 1],
+    [166, 'lua/queue/reprioritize.lua', 52],
+    [171, 'lua/queue/reprioritize.lua', 70],
+    [172, 'lua/shared/queue/marks.lua', 8],
+    [175, 'lua/shared/queue/marks.lua', 12],
+    [180, 'lua/shared/queue/rate.lua', 6],
+    [190, 'lua/shared/queue/rate.lua', 17],
+    [194, 'lua/shared/queue/rate.lua', 58],
+    [200, 'lua/shared/queue/plain-head.lua', 8],
+    [208, 'lua/shared/queue/job.lua', 15],
+    [237, 'lua/shared/queue/job.lua', 45],
+    [283, 'lua/shared/queue/run.lua', 13],
+    [286, 'lua/shared/queue/run.lua', 17],
+    [298, 'lua/shared/queue/happened.lua', 1],
+    [310, 'lua/shared/queue/groups.lua', 10],
+    [324, 'lua/shared/queue/groups.lua', 25],
+    [345, 'lua/shared/queue/burst.lua', 6],
+    [352, 'lua/shared/queue/groups.lua', 48],
+    [356, 'lua/shared/queue/groups.lua', 53],
+    [364, 'lua/shared/queue/groups.lua', 62],
+    [386, 'lua/shared/queue/groups.lua', 85],
+    [394, 'lua/shared/queue/groups.lua', 94],
+    [397, 'lua/shared/queue/groups.lua', 98],
+    [419, 'lua/shared/queue/groups.lua', 124],
+    [423, 'lua/shared/queue/groups.lua', 129],
+    [429, 'lua/shared/queue/groups.lua', 136],
+    [439, 'lua/shared/queue/ready.lua', 14],
+    [451, 'lua/shared/queue/ready.lua', 27],
+    [469, 'lua/shared/queue/ready.lua', 59],
+    [478, 'lua/shared/queue/find.lua', 3],
+    [490, 'lua/shared/queue/find.lua', 16],
+    [500, 'lua/shared/queue/find.lua', 27],
+    [503, 'lua/shared/queue/rewrite.lua', 1],
+    [520, 'lua/shared/queue/work.lua', 6],
+    [523, 'lua/shared/queue/work.lua', 10],
+    [526, 'lua/queue/reprioritize.lua', 38],
+    [535, 'lua/queue/reprioritize.lua', 57],
+    [547, 'lua/queue/reprioritize.lua', 71],
+    [585, 'lua/shared/queue/sweep.lua', 7],
+    [664, 'lua/queue/reprioritize.lua', 110],
+    [667, 'lua/shared/queue/publish.lua', 1],
+    [668, 'lua/shared/queue/message.lua', 1],
+    [678, 'lua/shared/queue/spelled.lua', 1],
+    [686, 'lua/shared/queue/send.lua', 1],
+    [702, 'lua/shared/queue/message.lua', 13],
+    [725, 'lua/shared/queue/publish.lua', 3],
+    [732, 'lua/queue/reprioritize.lua', 114],
+    [734, 'lua/shared/queue/save.lua', 66],
+    [736, 'lua/shared/queue/save.lua', 15],
+    [771, 'lua/shared/queue/save.lua', 68],
+    [773, 'lua/shared/queue/save.lua', 51],
+    [779, 'lua/shared/queue/save-awaited.lua', 5],
+    [790, 'lua/shared/queue/save.lua', 58],
+    [797, 'lua/shared/queue/save.lua', 70],
+    [800, 'lua/queue/reprioritize.lua', 116],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -34482,7 +34513,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '55a520d69e1932afbcbc38d30e6188bdb68f21b6',
+    sha1: '54b7dd104e4c3a158ed866e1dfdddf095fb5697d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34908,7 +34939,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -36411,7 +36442,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'f32cba8e3e76ed3f122045699e0f98e67caa6412',
+    sha1: '949cb3d7dbd5d8fdfaafc91ce56620b651810acd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36784,7 +36815,7 @@ local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
   queue.blocked = queue.blocked - run.size
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -37070,13 +37101,16 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
-local function may_displace_more(queue)
+local function may_do_more(queue)
   return (queue.work or 0) < 2000 and (queue.moved or 0) < 4194304
+end
+local function count_work(queue, job)
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
 end
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
-  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
+  count_work(queue, job)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
@@ -37149,7 +37183,7 @@ end
   redis.call('HDEL', keys.jobs, 'o' .. seq)
 end
 for at = wanted_at, #wanted, 1 do
-  if not may_displace_more(queue) then
+  if not may_do_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -37587,55 +37621,56 @@ return { 'requeued', outcomes }
     [632, 'lua/shared/queue/find.lua', 3],
     [644, 'lua/shared/queue/find.lua', 16],
     [654, 'lua/shared/queue/find.lua', 27],
-    [657, 'lua/shared/queue/displace.lua', 6],
-    [660, 'lua/shared/queue/displace.lua', 10],
-    [680, 'lua/shared/queue/hold-again.lua', 1],
-    [685, 'lua/shared/queue/hold-again.lua', 7],
-    [691, 'lua/shared/queue/hold-again.lua', 14],
-    [698, 'lua/shared/queue/begin-again.lua', 1],
-    [704, 'lua/shared/queue/keep-end.lua', 1],
-    [716, 'lua/shared/queue/begin-again.lua', 8],
-    [735, 'lua/queue/requeue.lua', 92],
-    [757, 'lua/shared/queue/idle.lua', 154],
-    [759, 'lua/shared/tell.lua', 7],
-    [762, 'lua/shared/tell.lua', 15],
-    [780, 'lua/shared/tell.lua', 34],
-    [795, 'lua/shared/queue/idle.lua', 22],
-    [801, 'lua/shared/queue/idle.lua', 29],
-    [815, 'lua/shared/queue/idle.lua', 44],
-    [818, 'lua/shared/queue/idle.lua', 48],
-    [821, 'lua/shared/queue/idle.lua', 70],
-    [828, 'lua/shared/queue/idle.lua', 78],
-    [830, 'lua/shared/listening.lua', 1],
-    [849, 'lua/shared/queue/idle.lua', 81],
-    [864, 'lua/shared/queue/idle.lua', 97],
-    [877, 'lua/shared/queue/idle.lua', 156],
-    [889, 'lua/shared/queue/idle.lua', 147],
-    [891, 'lua/shared/queue/idle.lua', 58],
-    [902, 'lua/shared/queue/idle.lua', 149],
-    [903, 'lua/shared/queue/idle.lua', 132],
-    [906, 'lua/shared/tell.lua', 50],
-    [914, 'lua/shared/queue/idle.lua', 52],
-    [919, 'lua/shared/queue/idle.lua', 111],
-    [939, 'lua/shared/queue/idle.lua', 135],
-    [950, 'lua/shared/queue/idle.lua', 150],
-    [953, 'lua/shared/queue/idle.lua', 168],
-    [956, 'lua/queue/requeue.lua', 114],
-    [965, 'lua/shared/queue/publish.lua', 1],
-    [966, 'lua/shared/queue/message.lua', 1],
-    [976, 'lua/shared/queue/spelled.lua', 1],
-    [984, 'lua/shared/queue/send.lua', 1],
-    [1000, 'lua/shared/queue/message.lua', 13],
-    [1023, 'lua/shared/queue/publish.lua', 3],
-    [1030, 'lua/queue/requeue.lua', 124],
-    [1032, 'lua/shared/queue/save.lua', 66],
-    [1034, 'lua/shared/queue/save.lua', 15],
-    [1069, 'lua/shared/queue/save.lua', 68],
-    [1071, 'lua/shared/queue/save.lua', 51],
-    [1077, 'lua/shared/queue/save-awaited.lua', 5],
-    [1088, 'lua/shared/queue/save.lua', 58],
-    [1095, 'lua/shared/queue/save.lua', 70],
-    [1098, 'lua/queue/requeue.lua', 126],
+    [657, 'lua/shared/queue/work.lua', 6],
+    [660, 'lua/shared/queue/work.lua', 10],
+    [663, 'lua/shared/queue/displace.lua', 3],
+    [683, 'lua/shared/queue/hold-again.lua', 1],
+    [688, 'lua/shared/queue/hold-again.lua', 7],
+    [694, 'lua/shared/queue/hold-again.lua', 14],
+    [701, 'lua/shared/queue/begin-again.lua', 1],
+    [707, 'lua/shared/queue/keep-end.lua', 1],
+    [719, 'lua/shared/queue/begin-again.lua', 8],
+    [738, 'lua/queue/requeue.lua', 92],
+    [760, 'lua/shared/queue/idle.lua', 154],
+    [762, 'lua/shared/tell.lua', 7],
+    [765, 'lua/shared/tell.lua', 15],
+    [783, 'lua/shared/tell.lua', 34],
+    [798, 'lua/shared/queue/idle.lua', 22],
+    [804, 'lua/shared/queue/idle.lua', 29],
+    [818, 'lua/shared/queue/idle.lua', 44],
+    [821, 'lua/shared/queue/idle.lua', 48],
+    [824, 'lua/shared/queue/idle.lua', 70],
+    [831, 'lua/shared/queue/idle.lua', 78],
+    [833, 'lua/shared/listening.lua', 1],
+    [852, 'lua/shared/queue/idle.lua', 81],
+    [867, 'lua/shared/queue/idle.lua', 97],
+    [880, 'lua/shared/queue/idle.lua', 156],
+    [892, 'lua/shared/queue/idle.lua', 147],
+    [894, 'lua/shared/queue/idle.lua', 58],
+    [905, 'lua/shared/queue/idle.lua', 149],
+    [906, 'lua/shared/queue/idle.lua', 132],
+    [909, 'lua/shared/tell.lua', 50],
+    [917, 'lua/shared/queue/idle.lua', 52],
+    [922, 'lua/shared/queue/idle.lua', 111],
+    [942, 'lua/shared/queue/idle.lua', 135],
+    [953, 'lua/shared/queue/idle.lua', 150],
+    [956, 'lua/shared/queue/idle.lua', 168],
+    [959, 'lua/queue/requeue.lua', 114],
+    [968, 'lua/shared/queue/publish.lua', 1],
+    [969, 'lua/shared/queue/message.lua', 1],
+    [979, 'lua/shared/queue/spelled.lua', 1],
+    [987, 'lua/shared/queue/send.lua', 1],
+    [1003, 'lua/shared/queue/message.lua', 13],
+    [1026, 'lua/shared/queue/publish.lua', 3],
+    [1033, 'lua/queue/requeue.lua', 124],
+    [1035, 'lua/shared/queue/save.lua', 66],
+    [1037, 'lua/shared/queue/save.lua', 15],
+    [1072, 'lua/shared/queue/save.lua', 68],
+    [1074, 'lua/shared/queue/save.lua', 51],
+    [1080, 'lua/shared/queue/save-awaited.lua', 5],
+    [1091, 'lua/shared/queue/save.lua', 58],
+    [1098, 'lua/shared/queue/save.lua', 70],
+    [1101, 'lua/queue/requeue.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -37708,7 +37743,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'e4267affe11ae815b6645dfed156d20040cb2b15',
+    sha1: 'ee3efa12d6ee9d4fec8a2013c9b28343cbe38fb9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38225,7 +38260,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -42780,7 +42815,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'df6ddd48f5cfc0d5dab6ae85ddf0b965678cfec9',
+    sha1: '6d9eb2f416fd2c6d2fedf20472cb7e45e5ecb062',
     reads: false,
     bytes: false,
     source: `--[[
@@ -43507,7 +43542,7 @@ end
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do

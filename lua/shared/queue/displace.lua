@@ -1,16 +1,9 @@
--- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
--- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
--- @include shared/bytes
-local MOST_WORK = 2000
-
-local function may_displace_more(queue)
-  return (queue.work or 0) < MOST_WORK and (queue.moved or 0) < CALL_BYTES
-end
+-- @include shared/queue/work
 
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
-  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
+  count_work(queue, job)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
