@@ -76,7 +76,7 @@ if queue.listened_ms > now_ms then
 end
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
-  if not may_displace_more(queue) then
+  if not may_do_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])

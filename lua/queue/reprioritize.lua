@@ -1,10 +1,11 @@
 --[[
 Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
-that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Of large
-jobs there are fewer outcomes than ids: the others are for the next call.
+that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where
+that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
 
 @returns changed  outcomes:[outcome:text]
-@cost    O(jobs x log n), 4 MiB of their records, and at times a list of at most 3,000 numbers
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at
+         most 3,000 numbers
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -51,14 +52,14 @@ local function try_moving(moves)
   redis.call('HSET', meta, 'codec', queue.codec)
 end
 
-local outcomes, bytes, has_tried = {}, 0, false
+local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
-  if bytes >= CALL_BYTES then
+  if not may_do_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
-  bytes = bytes + (record and #record or 0)
+  queue.moved = (queue.moved or 0) + (record and #record or 0)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record, queue.usual)
     if job.priority ~= priority then
@@ -74,6 +75,7 @@ for at = wanted_at, #wanted, 1 do
         end
         break
       end
+      count_work(queue, job)
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)

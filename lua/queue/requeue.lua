@@ -64,7 +64,7 @@ end
 try_rights(meta, queue, keys)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
-  if not may_displace_more(queue) then
+  if not may_do_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])

@@ -1,7 +1,9 @@
 import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { appendOnlyFile, CUT_TRANSACTION } from '../../test/servers/append-only.ts'
 import { ask } from '../../test/servers/ask.ts'
+import { keepWhatIsCut } from './append-only.ts'
 import { portOf, REAL_SERVER, setupWithRedis } from './engine-fixture.ts'
 
 test.each([true, false])(
@@ -15,7 +17,6 @@ test.each([true, false])(
     await first.stop()
     const file = appendOnlyFile(machine.directory)
     appendFileSync(file, CUT_TRANSACTION)
-    const cut = readFileSync(file, 'utf8')
 
     const second = await machine.start()
     await ask(portOf(second), 'EVAL', "redis.call('SET', 'one', 1) redis.call('SET', 'two', 2)", 0)
@@ -28,9 +29,26 @@ test.each([true, false])(
       ),
     ])
     if (!hasMender) return
-    const [, copy = ''] = /it is in (.*)$/.exec(machine.said[0] ?? '') ?? []
-    expect(readFileSync(appendOnlyFile(copy), 'utf8')).toBe(cut)
+    const [, kept = ''] = /it is in (.*)$/.exec(machine.said[0] ?? '') ?? []
+    // No more than was removed, whatever the data take.
+    expect(readFileSync(kept, 'utf8')).toBe(CUT_TRANSACTION)
     const third = await machine.start()
     expect(await ask(portOf(third), 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
   },
 )
+
+test('what a crash has cut stays where it is as long as it can be kept nowhere else', async () => {
+  const machine = setupWithRedis()
+  const engine = await machine.start()
+  await ask(portOf(engine), 'SET', 'any', 1)
+  await engine.stop()
+  const file = appendOnlyFile(machine.directory)
+  appendFileSync(file, CUT_TRANSACTION)
+  const cut = readFileSync(file, 'utf8')
+  const name = REAL_SERVER.replace('-server', '-check-aof')
+
+  const keeping = keepWhatIsCut(machine.directory, name, join(machine.directory, 'nowhere', 'kept'))
+
+  await expect(keeping).rejects.toThrow('ENOENT')
+  expect(readFileSync(file, 'utf8')).toBe(cut)
+})

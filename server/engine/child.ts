@@ -1,14 +1,14 @@
 // A redis-server as our child, on our data, holding the lock on them: it outlives a service that is killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mendAppendOnly, saysCut, UNLESS_CUT } from './append-only.ts'
+import { keepWhatIsCut, mendAppendOnly, saysCut, UNLESS_CUT } from './append-only.ts'
 import { connectTo } from './connection.ts'
 import { EngineError, type EngineOptions } from './engine.ts'
 import { findExecutable } from './executable.ts'
-import type { Home } from './home.ts'
+import { type Home, unwritable } from './home.ts'
 import { serverArguments } from './own-server.ts'
 
 /** A process that serves, or is about to. */
@@ -34,7 +34,7 @@ export interface Start {
  * power, may have left half a script in its file: that is removed.
  */
 export async function startChild(start: Start): Promise<void> {
-  const { executable, home, options } = start
+  const { home, options } = start
   const settings = serverArguments(options.env)
   const logged = readLog(home).length
   try {
@@ -42,18 +42,29 @@ export async function startChild(start: Start): Promise<void> {
   } catch (error) {
     if (!saysCut(readLog(home).slice(logged))) throw error
   }
-  const name = basename(executable).replace('-server', '-check-aof')
-  const mender = findExecutable([name], options.env['PATH'])
-  // Where a server started on a cut file before, the tool removes all that came behind that, too.
-  const copy = `${home.data}-${Date.now()}`
-  if (mender !== undefined) cpSync(home.data, copy, { recursive: true })
-  const isMended = mender !== undefined && (await mendAppendOnly(home.data, mender))
-  options.say(
-    isMended
-      ? `removed from ${home.data} what a crash had cut in the middle of its writing; as it was it is in ${copy}`
-      : `starting on what a crash has cut in the middle of its writing: no ${name} could remove it from ${home.data}`,
-  )
+  await mend(start)
   return serve(start, settings)
+}
+
+/** Where a server started on a cut file before, the tool removes all that came behind that, too: so that is kept. */
+async function mend({ executable, home: { data }, options: { env, say } }: Start): Promise<void> {
+  const name = basename(executable).replace('-server', '-check-aof')
+  const mender = findExecutable([name], env['PATH'])
+  const kept = `${data}-cut-${Date.now()}`
+  if (mender !== undefined && (await keep(data, mender, kept)) && (await mendAppendOnly(data, mender)))
+    return say(`removed from ${data} what a crash had cut in the middle of its writing: it is in ${kept}`)
+  say(
+    `starting on what a crash has cut in the middle of its writing: no ${name} could remove it from ${data}`,
+  )
+}
+
+/** Throws `EngineError` where there is no room for it. */
+async function keep(data: string, mender: string, kept: string): Promise<boolean> {
+  try {
+    return await keepWhatIsCut(data, mender, kept)
+  } catch (error) {
+    throw unwritable(kept, error)
+  }
 }
 
 async function serve(start: Start, settings: readonly string[]): Promise<void> {

@@ -111,7 +111,7 @@ function attempt(work: () => void): void {
   }
 }
 
-function unwritable(file: string, error: unknown): EngineError {
+export function unwritable(file: string, error: unknown): EngineError {
   return new EngineError(`cannot write to ${file}: ${whyUnwritable(error)}`, { cause: error })
 }
 

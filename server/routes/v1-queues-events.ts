@@ -2,6 +2,7 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { JobEventKind } from 'perilune'
 import type { App } from '../fastify.ts'
 import { Pieces } from '../pieces.ts'
+import { Slices } from '../slices.ts'
 import { answers } from '../v1/answers.ts'
 import { flag } from '../v1/arguments.ts'
 import { NamePath, strict } from '../v1/coordination/arguments.ts'
@@ -28,6 +29,7 @@ const HEADERS = {
 }
 
 export function queueEventStream(app: App, { waits }: Parts, open: Open): void {
+  const slices = new Slices()
   const schema = {
     tags: ['queues'],
     summary: 'Follow as server-sent events',
@@ -46,6 +48,6 @@ export function queueEventStream(app: App, { waits }: Parts, open: Open): void {
     }
     const signal = waits.begin(reply)
     const events = open(request).events({ ...options, signal })
-    return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal)))
+    return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal, slices)))
   })
 }

@@ -62,6 +62,19 @@ describe('events', () => {
     expect(heard[10]).toMatchObject({ id: 'mail', name: 'mail', more: 'Bad' })
   })
 
+  test('are the same for all who listen in one process', async () => {
+    const place = await setup()
+    const [one, other] = [await hear(place), await hear(place, { kinds: ['enqueued'] })]
+
+    await place.queue.enqueueMany(
+      Array.from({ length: 3 }, () => ({ name: 'mail' as const, payload: { to } })),
+    )
+
+    await until(() => one.heard.length === 3 && other.heard.length === 3)
+    for (const [at, event] of one.heard.entries()) expect(other.heard[at]).toBe(event)
+    expect(one.heard.every(Object.isFrozen)).toBe(true)
+  })
+
   test('are heard by all who listen, each what it asked for', async () => {
     const place = await setup()
     const { queue } = place

@@ -89,8 +89,22 @@ export interface EventMessage {
   readonly events: readonly QueueEvent[]
 }
 
-/** As the source publishes it. */
+/** What was read last. All that listen in this process hear a message one behind the other. */
+let newest: {
+  readonly message: string
+  readonly partition: Source['partition']
+  readonly read: EventMessage
+} | null = null
+
+/** As the source publishes it. Whoever hears the same message shares its events. */
 export function readMessage(message: string, source: Pick<Source, 'partition'>): EventMessage {
+  const { partition } = source
+  if (newest === null || newest.message !== message || newest.partition !== partition)
+    newest = { message, partition, read: parse(message, source) }
+  return newest.read
+}
+
+function parse(message: string, source: Pick<Source, 'partition'>): EventMessage {
   const [head = '', ...lines] = message.split('\n')
   const [number, atMs] = head.split(' ').map(Number)
   const events: QueueEvent[] = []
@@ -98,7 +112,7 @@ export function readMessage(message: string, source: Pick<Source, 'partition'>):
     if (line.startsWith('*')) readPlainLine(line, atMs ?? 0, source, events)
     else events.push(readLine(line, atMs ?? 0, source))
   }
-  return { number: number ?? 0, events }
+  return { number: number ?? 0, events: events.map((event) => Object.freeze(event)) }
 }
 
 /** What happened to several plain jobs in their first attempt. */

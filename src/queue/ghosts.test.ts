@@ -78,6 +78,23 @@ describe('the list of ready jobs', () => {
     expect(await listed(place)).toBeLessThan(4)
     expect((await queue.inspect()).ready).toBe(1)
   })
+
+  test('has one place of each job that is replaced where it stands, however many there are, and whatever they were before', async () => {
+    const place = await setup()
+    const { queue } = place
+    const jobs = Array.from({ length: 3100 }, (_, at) => ({
+      name: 'mail' as const,
+      payload: { to },
+      unique: { key: `k${at}`, replace: true },
+    }))
+    const enqueued = await queue.enqueueMany(jobs.map((job) => ({ ...job, delay: '1h' as const })))
+    const ids = enqueued.map(({ id }) => id)
+    for (let at = 0; at < ids.length; at += 1000) await queue.jobs.requeue(ids.slice(at, at + 1000))
+    for (let round = 0; round < 2; round += 1) await queue.enqueueMany(jobs)
+
+    expect(await listed(place)).toBe(ids.length)
+    expect((await queue.claim({ limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(0, 3))
+  })
 })
 
 test.each([1, 2])(

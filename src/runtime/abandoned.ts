@@ -7,6 +7,9 @@
 //     │ └───────────────────────┘
 //     └── a letter comes for it: the server takes it for one who waits
 //
+// Those that had what they waited for, and are over, are KNOWN from then on: a server that goes on from an older state, as after a failover, still
+// has them in its line.
+//
 // In an outage many attempts end so. When the server is back it may first read their questions, which waited in some buffer,
 // and grant them what nobody will use. So their last words must follow soon, and are not tried each by itself. However many end
 // after them: where there are too many, it is the newest that are not kept, for the oldest are those that may have reached the server.
@@ -57,6 +60,12 @@ export class Abandoned {
     const ended: Ended = { id, say, node, again, since: performance.now(), wasRefused: false, timer: null }
     if (isKept) this.#abandoning.set(id, ended)
     void this.#say(ended)
+  }
+
+  /** An attempt that had what it waited for is over. There is nothing to say, unless a letter comes for it. */
+  know(id: string, { say, node }: Omit<LastWord, 'mayComeLate'>): void {
+    this.#forgetOld()
+    if (!this.#closed) this.#know({ id, say, node, again: [], since: 0, wasRefused: false, timer: null })
   }
 
   /** The server has told something to an attempt that is over. */

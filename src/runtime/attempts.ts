@@ -75,15 +75,24 @@ export function abandon(
   )
 }
 
-/** A copy of a question that was sent twice would be granted to nobody once the lease is over: it is abandoned from then on. */
+/**
+ * An attempt goes on to be answered for once its lease is over. A copy of a question that was sent twice would be granted to nobody: it is
+ * abandoned from then on. One that stood in line may stand there again, on a server that goes on from an older state: it is abandoned when
+ * it is told something.
+ */
 export function guarded(
   grant: Grant,
   attempts: Abandoning,
   id: string,
   mailbox: Mailbox,
-  { trace, listens }: { trace: Trace; listens: boolean },
+  { trace, listens, stands = false }: Omit<LastAsk, 'asking'>,
 ): Grant {
-  if (trace.repeated !== true) return grant
-  const onOver = (): void => abandon(attempts, id, mailbox, { asking: Promise.resolve(), trace, listens })
+  if (trace.repeated === true) {
+    const onOver = (): void => abandon(attempts, id, mailbox, { asking: Promise.resolve(), trace, listens })
+    return { ...grant, onOver }
+  }
+  if (!stands) return grant
+  const say = (): Promise<unknown> => attempts.abandon(id, { listens })
+  const onOver = (): void => mailbox.abandoned.know(id, { say, node: () => attempts.node })
   return { ...grant, onOver }
 }

@@ -2,7 +2,7 @@
 // of the calls under way is back, and are then sent as one. A group is never split.
 //
 // Each group settles by its own deadline, also when the calls before it hang: what was not sent by then is
-// never sent.
+// never sent, unless it waited for nothing but this process.
 
 import type { Deadlines, Due } from './deadlines.ts'
 import { AmbiguousError, DriverError } from './errors.ts'
@@ -85,6 +85,7 @@ export class Batcher<Item, Result> implements Due {
   #items: Item[] = []
   #groups: Group<Result>[] = []
   #scheduled = false
+  #scheduledAt = 0
 
   /** `onIdle` is called whenever nothing waits and nothing is under way any more. */
   constructor(send: Send<Item, Result>, terms: BatchTerms, time: BatchTime, onIdle: () => void) {
@@ -171,7 +172,7 @@ export class Batcher<Item, Result> implements Due {
 
   #schedule(): void {
     if (this.#scheduled || !this.#maySend()) return
-    this.#scheduled = true
+    this.#noteScheduled()
     // What one turn of the event loop reads of other sockets, such as the answers of a database, is in one batch.
     if (this.#terms.gathers === true) setImmediate(() => this.#flush())
     else process.nextTick(() => this.#flush())
@@ -181,14 +182,20 @@ export class Batcher<Item, Result> implements Due {
   // done, so two batches written together would be answered together, and neither side would overlap.
   #flush(): void {
     this.#scheduled = false
-    this.#dropLate(performance.now() + this.#leastMs)
+    // A process that stood still since then has kept waiting what the server could have answered.
+    this.#dropLate(this.#scheduledAt + this.#leastMs)
     if (!this.#maySend()) return
     const free = this.#terms.underWay - this.#sent.size
     const waiting = this.#groups.length
     this.#carry(waiting < WORTH_SHARING ? waiting : Math.ceil(waiting / free))
     if (!this.#maySend()) return
-    this.#scheduled = true
+    this.#noteScheduled()
     setImmediate(() => this.#flush())
+  }
+
+  #noteScheduled(): void {
+    this.#scheduled = true
+    this.#scheduledAt = performance.now()
   }
 
   #maySend(): boolean {

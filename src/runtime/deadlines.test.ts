@@ -49,6 +49,15 @@ test('a deadline of sixty days is kept', () => {
 
   vi.advanceTimersByTime(60 * DAY_MS - 1)
   expect(reasons).toEqual([])
-  vi.advanceTimersByTime(2)
+  vi.advanceTimersByTime(3)
+  expect(reasons).toEqual([undefined])
+})
+
+test('what is added when its time is over has some more time', () => {
+  const { reasons } = setup(-1000)
+
+  vi.advanceTimersByTime(150)
+  expect(reasons).toEqual([])
+  vi.advanceTimersByTime(100)
   expect(reasons).toEqual([undefined])
 })

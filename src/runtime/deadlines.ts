@@ -3,6 +3,9 @@
 import { type Linked, LinkedList } from '../linked-list.ts'
 import { startTimer, type Timer } from './timer.ts'
 
+/** So long at most a process that stood still may yet send what it was asked for, and read what was answered. */
+const LONGEST_MORE_MS = 200
+
 /** What is under way. Instants are of `performance.now()`. */
 export interface Due extends Linked {
   /** When it has to be over. */
@@ -36,9 +39,18 @@ export class Deadlines {
   #plan(at: number): void {
     this.#stop()
     this.#timerAt = at
-    // A process that was stalled finds its timers due before it has read the answers that came meanwhile: these are no failures.
-    const look = (): void => void setImmediate(() => this.#look())
-    this.#timer = startTimer(look, Math.max(0, Math.ceil(at - performance.now())))
+    this.#timer = startTimer(() => this.#due(at), Math.max(0, Math.ceil(at - performance.now())))
+  }
+
+  /**
+   * A process that stood still finds its timers due before it has sent all that it was asked for, and read what was answered: nothing of
+   * that is a failure. So all has as much more time as the timer is late, and so has the next step of a call whose time is over by then.
+   */
+  #due(at: number): void {
+    const lateMs = Math.max(0, performance.now() - at)
+    const moreMs = Math.min(lateMs, LONGEST_MORE_MS)
+    this.#timer = startTimer(() => setImmediate(() => this.#look()), moreMs)
+    if (this.#open.size === 0) this.#timer.unref()
   }
 
   #stop(): void {

@@ -107,7 +107,7 @@ describe('in time', () => {
     const broken = inTime(Promise.reject(new Error('reset')), performance.now() + 1000, deadlines)
     for (const each of [late, broken]) each.catch(() => undefined)
 
-    await vi.advanceTimersByTimeAsync(1001)
+    await vi.advanceTimersByTimeAsync(1002)
 
     await expect(late).rejects.toMatchObject({ code: 'unreachable' })
     await expect(broken).rejects.toMatchObject({ code: 'unreachable', cause: { message: 'reset' } })

@@ -26,20 +26,76 @@ function standStill(ms: number): void {
   while (performance.now() < end);
 }
 
-test.each([
+const drivers = [
   ['ioredis', openIoredis],
   ['node-redis', openNodeRedis],
-])('%s: what is answered while the process stands still is no outage', async (client, open) => {
-  const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
-  const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
-  await limit.clear('ada')
-  expect((await limit.take('ada')).allowed).toBe(true)
+] as const
 
-  const taking = limit.take('ada')
-  // Until it is sent: node-redis gathers what is sent in one turn.
-  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+test.each(drivers)(
+  '%s: what is answered while the process stands still is no outage',
+  async (client, open) => {
+    const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+    const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
+    await limit.clear('ada')
+    expect((await limit.take('ada')).allowed).toBe(true)
+
+    const taking = limit.take('ada')
+    // Until it is sent: node-redis gathers what is sent in one turn.
+    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    standStill(DEADLINE_MS + 500)
+
+    expect((await taking).allowed).toBe(false)
+    await redis.close()
+  },
+)
+
+test.each(drivers)(
+  '%s: what was not sent before the process stood still is no outage',
+  async (client, open) => {
+    const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+    const limit = redis.rateLimit(`${client} unsent`, { limit: 1, window: '1h', onOutage: 'fail-open' })
+    for (const subject of ['ada', 'bob']) {
+      await limit.clear(subject)
+      await limit.take(subject)
+    }
+
+    const taking = ['ada', 'bob'].map((subject) => limit.take(subject))
+    standStill(DEADLINE_MS + 500)
+
+    expect((await Promise.all(taking)).map(({ allowed }) => allowed)).toEqual([false, false])
+    await redis.close()
+  },
+)
+
+test.each(drivers)('%s: a large answer that has begun to come is no outage', async (client, open) => {
+  const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+  const feed = redis.feed(client)
+  await feed.clear()
+  for (let at = 0; at < 7; at += 1) await feed.append('x'.repeat(500_000))
+  await feed.read()
+
+  const reading = feed.read()
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   standStill(DEADLINE_MS + 500)
 
-  expect((await taking).allowed).toBe(false)
+  expect((await reading).messages).toHaveLength(7)
   await redis.close()
 })
+
+test.each(drivers)(
+  '%s: a call of several steps is no outage where the process stands still at its first',
+  async (client, open) => {
+    const driver = await open()
+    const well = perilune(driver, { namespace: 'stalls' })
+    const { id } = await well.queue(client).enqueue('mail', {})
+    const redis = perilune(driver, { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+
+    const claiming = redis.queue(client).claim()
+    standStill(DEADLINE_MS + 500)
+
+    expect((await claiming).map((job) => job.id)).toEqual([id])
+    await redis.close()
+    await well.queue(client).clear()
+    await well.close()
+  },
+)

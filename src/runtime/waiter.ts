@@ -190,7 +190,8 @@ export class Waiter {
 
   #guarded(grant: Grant): Grant {
     const { mailbox } = this.#terms
-    return guarded(grant, this.#attempts, this.#id, mailbox, { trace: this.#trace, listens: this.#listens })
+    const last = { trace: this.#trace, listens: this.#listens, stands: this.#stands }
+    return guarded(grant, this.#attempts, this.#id, mailbox, last)
   }
 
   #abandon(): void {

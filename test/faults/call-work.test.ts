@@ -2,7 +2,7 @@
 // thousand commands, and the library sends the rest in the next one.
 
 import { Redis } from 'ioredis'
-import { perilune } from 'perilune'
+import { type NewJob, perilune, type Queue } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { KINDS } from '../../bench/queue/kinds.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test.each(Object.entries(KINDS))(
-  'a thousand jobs with %s are enqueued, made ready and cancelled by calls that are bounded',
+  'a thousand jobs with %s are enqueued, reprioritized, made ready and cancelled by calls that are bounded',
   { timeout: 120_000 },
   async (name, kind) => {
     await ask(server.port, 'FLUSHALL')
@@ -44,12 +44,13 @@ test.each(Object.entries(KINDS))(
 
     const enqueued = (await queue.enqueueMany(jobs)).map(({ id }) => id)
     expect(new Set(enqueued).size).toBe(JOBS)
+    expect(new Set(await queue.jobs.reprioritize(enqueued, 7))).toEqual(new Set(['changed']))
     const half = enqueued.slice(JOBS / 2)
     expect(new Set(await queue.jobs.requeue(half)).size).toBe(1)
     expect(await queue.jobs.cancel(enqueued)).toEqual(enqueued.map(() => 'cancelled'))
 
     const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
-    for (const script of ['queue/enqueue', 'queue/requeue', 'queue/cancel']) {
+    for (const script of ['queue/enqueue', 'queue/reprioritize', 'queue/requeue', 'queue/cancel']) {
       const those = calls.filter((each) => each.script === script)
       const [commands, elements] = [most(those, 'commands'), most(those, 'elements')]
       tell(`${name}: ${those.length} calls of ${script}, ${commands} commands, ${elements} elements at most`)
@@ -95,6 +96,67 @@ test.each(Object.entries(KINDS))(
     expect(elements, 'elements').toBeLessThanOrEqual(MOST_ELEMENTS)
   },
 )
+
+const LARGE = 'x'.repeat(17_000)
+
+type Job = NewJob<{ job: string }>
+
+test.each<[string, Left]>([
+  [
+    'places in the list of jobs that are cancelled, beside a group',
+    {
+      before: jobsWith(50),
+      cancelled: jobsWith(4000),
+      behind: [...jobsWith(50), ...jobsWith(150, () => ({ group: 'g' }))],
+    },
+  ],
+  [
+    'groups whose jobs are cancelled, beside large jobs',
+    {
+      before: [],
+      cancelled: jobsWith(3000, (at) => ({ group: `g${at}` })),
+      behind: jobsWith(250, () => ({}), LARGE),
+    },
+  ],
+])('a claim passes many %s, by calls that are bounded', { timeout: 120_000 }, async (what, left) => {
+  await ask(server.port, 'FLUSHALL')
+  const client = new Redis(server.port)
+  const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  const queue = redis.queue<{ job: string }>('work')
+  await leave(queue, left)
+
+  const claimed: string[] = []
+  while (claimed.length < 250) claimed.push(...(await queue.claim({ limit: 200 })).map(({ id }) => id))
+
+  expect(new Set(claimed).size).toBe(250)
+  expect(await queue.claim({ limit: 200 })).toEqual([])
+  const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
+  const those = calls.filter((each) => each.script === 'queue/ack-and-claim')
+  const commands = most(those, 'commands')
+  tell(`${what}: ${those.length} calls of queue/ack-and-claim, ${commands} commands at most`)
+  expect(commands, 'commands').toBeLessThanOrEqual(MOST_COMMANDS)
+})
+
+interface Left {
+  readonly before: Job[]
+  readonly cancelled: Job[]
+  readonly behind: Job[]
+}
+
+function jobsWith(count: number, options: (at: number) => object = () => ({}), payload = ''): Job[] {
+  return Array.from({ length: count }, (_, at) => ({ name: 'job', payload, ...options(at) }))
+}
+
+async function leave(queue: Queue<{ job: string }>, { before, cancelled, behind }: Left): Promise<void> {
+  if (before.length > 0) await queue.enqueueMany(before)
+  const ids = (await queue.enqueueMany(cancelled)).map(({ id }) => id)
+  await queue.enqueueMany(behind)
+  for (let at = 0; at < ids.length; at += 1000) await queue.jobs.cancel(ids.slice(at, at + 1000))
+}
 
 function most(calls: readonly Metered[], what: 'commands' | 'elements'): number {
   return Math.max(...calls.map((each) => each[what]))

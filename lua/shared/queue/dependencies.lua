@@ -38,7 +38,7 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
 local function leave_parents(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do

@@ -260,11 +260,12 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
 end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
--- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
+-- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
   local state = run and run.state or 'r'
+  local is_ready = state == 'r' or state == 'b'
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
@@ -287,7 +288,11 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+  if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    if run or apart ~= 0 then
+      local since_ms = run and run.at_ms or math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+    end
     queue.ready = queue.ready - old_size + size
     return
   end

@@ -217,14 +217,18 @@ end
 -- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
 local MOST_WORK = 2000
 
-local function may_displace_more(queue)
+local function may_do_more(queue)
   return (queue.work or 0) < MOST_WORK and (queue.moved or 0) < CALL_BYTES
+end
+
+local function count_work(queue, job)
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
 end
 
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
-  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
+  count_work(queue, job)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size

@@ -7,6 +7,7 @@ end
 -- What is taken is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has,
 -- where the list may have one of them twice. Those of the list and of the priorities stay where they are until they are leased: it
 -- has `passed` so many places of the list, and `prioritized` are the numbers of the others; see shared/queue/lease.
+-- One call passes so many ghosts, and groups without a job, however many turns it takes: `more_ghosts`, `more_empty` are left.
 local MOST_GHOSTS = 1000
 local MOST_EMPTY = 100
 
@@ -26,8 +27,8 @@ local function stands_in_list(record, packed)
 end
 
 local function take_listed(jobs, ready, queue, count, taken)
-  local passed, seen = 0, taken.seen
-  while count > 0 and passed < MOST_GHOSTS do
+  local seen = taken.seen
+  while count > 0 and taken.more_ghosts > 0 do
     local from = taken.passed
     local numbers =
       redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
@@ -54,7 +55,7 @@ local function take_listed(jobs, ready, queue, count, taken)
         count = count - 1
       else
         queue.ghosts = math.max(0, queue.ghosts - 1)
-        passed = passed + 1
+        taken.more_ghosts = taken.more_ghosts - 1
       end
     end
   end
@@ -108,8 +109,8 @@ end
 
 -- The list counts as one group more.
 local function take_in_turn(keys, queue, count, now_us, taken)
-  local ring, empty = redis.call('LLEN', keys.turns), 0
-  while count > 0 and ring > 0 and empty < MOST_EMPTY do
+  local ring = redis.call('LLEN', keys.turns)
+  while count > 0 and ring > 0 and taken.more_empty > 0 do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
@@ -121,7 +122,7 @@ local function take_in_turn(keys, queue, count, now_us, taken)
         queue.turn = queue.turn + 1
         take_numbers(keys.jobs, { seq }, taken)
       else
-        empty = empty + 1
+        taken.more_empty = taken.more_empty - 1
       end
     end
     count = count - (#taken - before) / 3
@@ -176,6 +177,8 @@ local function take_ready(keys, queue, count, now_us)
     prioritized = {},
     before = 0,
     behind = 0,
+    more_ghosts = MOST_GHOSTS,
+    more_empty = MOST_EMPTY,
   }
   if is_marked(queue, BODIES) and queue.ready > CALL_BYTES then
     return take_large(keys, queue, count, now_us, taken)

@@ -46,6 +46,9 @@ export const NewValue: TObject<LoadedMembers & { tags: typeof tags }> = Type.Obj
   strict,
 )
 
+/** There is no loader that could answer instead, so who asks has as long as in all other calls. */
+const STORE_WITHIN = '5s'
+
 /** The members that say how a value is kept. */
 export function howToKeep<Body extends { value: unknown }>(body: Body): Omit<Body, 'value'> {
   const { value: _value, ...how } = body
@@ -58,5 +61,5 @@ export function cacheOf(
   options: Pick<CacheOptions<never>, 'lease'> = {},
 ): ServedCache {
   const called = nameOf(request, (request.params as { name: string }).name)
-  return perilune.cache<string | null>(called, { ...options, codec: jsonText })
+  return perilune.cache<string | null>(called, { ...options, codec: jsonText, storeWithin: STORE_WITHIN })
 }

@@ -1,10 +1,13 @@
+import { EventEmitter } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import { DriverError } from 'perilune'
 import { expect, inject, test } from 'vitest'
 import { createFastify } from '../../fastify.ts'
 import { startApp } from '../../testing/test-app.ts'
 import { Unsent } from '../../unsent.ts'
 import { feedLimits } from '../limits.ts'
 import { Waits } from '../waits.ts'
-import { lendTo } from './lending.ts'
+import { askWaiting, lendTo } from './lending.ts'
 
 test('a lease that was granted to a client which has left is given back', async () => {
   await using service = await startApp(inject('redisPort'))
@@ -31,4 +34,19 @@ test('a lease that was granted to a client which has left is given back', async 
   const { mode, token } = await lock.inspect()
   expect([mode, token]).toEqual(['free', expect.any(Number)])
   await app.close()
+})
+
+test('a request goes on waiting where there was no room for its answer, and is told so once its time is over', async () => {
+  const noRoom = new DriverError('overloaded', 'the deadline was over before there was room for its answer')
+  const reply = { raw: new EventEmitter() } as unknown as FastifyReply
+  const waits = new Waits(60_000)
+  let asked = 0
+  const ask = async (): Promise<string> => {
+    asked += 1
+    if (asked < 3) throw noRoom
+    return 'the answer'
+  }
+
+  expect(await askWaiting(reply, { waits, wait: '40s' }, ask)).toBe('the answer')
+  await expect(askWaiting(reply, { waits, wait: '1ms' }, () => Promise.reject(noRoom))).rejects.toBe(noRoom)
 })

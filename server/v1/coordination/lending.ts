@@ -1,11 +1,15 @@
 // Leases that requests wait for. One that is granted to a client which has left is given back at once.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import type { Duration, Lent, Perilune, Waiting } from 'perilune'
+import { DriverError, type Duration, type Lent, type Perilune, type Waiting } from 'perilune'
+import { msOf } from '../../counters/duration.ts'
 import { Problem } from '../../problems.ts'
 import type { FeedLimits } from '../limits.ts'
 import { Denial } from '../problem-documents.ts'
 import type { Waits } from '../waits.ts'
+
+const REST_MS = 100
 
 /** What the routes of all structures need. */
 export interface Parts {
@@ -33,10 +37,28 @@ export async function askWaiting<Value>(
   ask: (options: Waiting) => Promise<Value>,
 ): Promise<Value | null> {
   if (wait === undefined) return ask({})
-  const value = await waits.during(reply, (signal) => ask({ wait, signal }))
+  const value = await waits.during(reply, (signal) => untilRoom(wait, signal, ask))
   if (value !== null) return value
   if (waits.closed) throw closing()
   return reply.raw.destroyed ? null : ask({})
+}
+
+/** Where there was no room for an answer nothing has happened: the request goes on waiting for as long as it says. */
+async function untilRoom<Value>(
+  wait: Duration,
+  signal: AbortSignal,
+  ask: (options: Waiting) => Promise<Value>,
+): Promise<Value> {
+  const endsAt = performance.now() + msOf(wait)
+  for (let left = wait; ; left = `${Math.max(1, Math.ceil(endsAt - performance.now()))}ms`) {
+    try {
+      return await ask({ wait: left, signal })
+    } catch (error) {
+      const hadNoRoom = error instanceof DriverError && error.code === 'overloaded'
+      if (!hadNoRoom || performance.now() >= endsAt) throw error
+    }
+    await sleep(REST_MS, undefined, { signal })
+  }
 }
 
 /** What a request asks for. */

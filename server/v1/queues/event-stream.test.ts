@@ -1,5 +1,6 @@
 import type { QueueEvent } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
+import { Slices } from '../../slices.ts'
 import { queueEvents } from './event-stream.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -13,7 +14,7 @@ test('events that end while the client reads slowly are no unhandled rejection',
     yield { kind: 'gap' }
     throw new Error('the client has left')
   }
-  const stream = queueEvents(events(), AbortSignal.abort())
+  const stream = queueEvents(events(), AbortSignal.abort(), new Slices())
 
   const read = [await stream.next(), await stream.next()]
   await turn()
@@ -22,3 +23,33 @@ test('events that end while the client reads slowly are no unhandled rejection',
   expect(unhandled).toEqual([])
   expect(await stream.next()).toEqual({ value: undefined, done: true })
 })
+
+test('events that are here are told together, whoever asked for them', async () => {
+  const events = Array.from({ length: 1000 }, (_, at) => ({ kind: 'enqueued', id: `${at}` }) as QueueEvent)
+  const stream = queueEvents(given(events), new AbortController().signal, new Slices())
+
+  const texts: string[] = []
+  for await (const text of stream) texts.push(text)
+
+  const ids = [...texts.join('').matchAll(/"id":"(\d+)"/g)].map(([, id]) => Number(id))
+  expect(ids).toEqual(events.map((_, at) => at))
+  expect(texts.length).toBeLessThan(10)
+})
+
+/** All at once, as those of one message of a queue. */
+function given(events: readonly QueueEvent[]): AsyncGenerator<QueueEvent, void, undefined> {
+  const rest = events.values()
+  const end = (): Promise<IteratorReturnResult<void>> => Promise.resolve({ done: true, value: undefined })
+  return {
+    next: () => {
+      const { done, value } = rest.next()
+      return done === true ? end() : Promise.resolve({ done: false, value })
+    },
+    return: end,
+    throw: end,
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}

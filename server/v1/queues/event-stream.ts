@@ -1,25 +1,38 @@
 // What happens in a queue, as server-sent events.
 
 import type { QueueEvent } from 'perilune'
+import type { Slices } from '../../slices.ts'
 
 const HEARTBEAT_MS = 15_000
+/** To write each event by itself would take longer than all else. */
+const TOLD_TOGETHER = 16_384
 
 /** Text of the stream, until the signal aborts, which ends the events. */
 export async function* queueEvents(
   events: AsyncGenerator<QueueEvent, void, undefined>,
   signal: AbortSignal,
+  slices: Slices,
 ): AsyncGenerator<string, void, undefined> {
   yield 'retry: 1000\n\n'
-  let coming = next(events)
+  let asked = new Asked(events)
   try {
     for (;;) {
-      const told = await orHeartbeat(coming)
-      if (told === null) yield ': heartbeat\n\n'
-      else if (told.done) return
-      else {
-        coming = next(events)
-        yield encodeEvent(told.value)
+      const told = await orHeartbeat(asked.told)
+      if (told === null) {
+        yield ': heartbeat\n\n'
+        continue
       }
+      if (told.done) return
+      yield await slices.begin(async () => {
+        let text = ''
+        while (asked.event !== null && text.length < TOLD_TOGETHER) {
+          text += encodeEvent(asked.event)
+          asked = new Asked(events)
+          // By then it is known whether the next one is here.
+          await Promise.resolve()
+        }
+        return text
+      })
     }
   } catch (error) {
     if (!signal.aborted) throw error
@@ -28,11 +41,19 @@ export async function* queueEvents(
   }
 }
 
-/** How the events end is told when the client has read what was before: until then nobody else looks at it. */
-function next(events: AsyncGenerator<QueueEvent, void, undefined>): ReturnType<typeof events.next> {
-  const coming = events.next()
-  coming.catch(() => undefined)
-  return coming
+/** The next event. How the events end is told when the client has read what was before: until then nobody else looks at it. */
+class Asked {
+  readonly told: Promise<IteratorResult<QueueEvent, void>>
+  /** Null: it is not here, or there is none. */
+  event: QueueEvent | null = null
+
+  constructor(events: AsyncGenerator<QueueEvent, void, undefined>) {
+    this.told = events.next()
+    const note = ({ done, value }: IteratorResult<QueueEvent, void>): void => {
+      if (done !== true) this.event = value
+    }
+    this.told.then(note, () => undefined)
+  }
 }
 
 /** Null when there was nothing for so long. */

@@ -80,5 +80,5 @@ async function manyLeases(
   const leases = await Promise.all(names.map((each) => redis.lock(each).acquire()))
   const keys = names.map((each) => `${namespace}:{lock:${each}}:state`)
   const args = leases.flatMap(({ token }) => [token, 60_000])
-  return () => driver.run({ script: extend.script, keys, args, send: 'hash' })
+  return () => driver.run({ script: extend.script, keys, args, send: 'source' })
 }
