@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { compileTree } from '../../tools/contract/compile.ts'
 import { withTables } from '../../tools/contract/emit-docs.ts'
 import { contractJson } from '../../tools/contract/emit-json.ts'
-import { locate } from '../../tools/contract/link.ts'
+import { locate } from '../../tools/contract/locate.ts'
 
 const GOOD = join(import.meta.dirname, 'fixtures/good')
 const contract = compileTree(GOOD, '1.2.3')

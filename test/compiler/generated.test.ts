@@ -8,7 +8,7 @@ import type { Operation } from '../../src/runtime/operation.ts'
 import { compileTree } from '../../tools/contract/compile.ts'
 import { generalModule } from '../../tools/contract/emit-lua.ts'
 import { structureModule } from '../../tools/contract/emit-typescript.ts'
-import { locate } from '../../tools/contract/link.ts'
+import { locate } from '../../tools/contract/locate.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { compileTree } from '../../tools/contract/compile.ts'
-import { locate } from '../../tools/contract/link.ts'
+import { locate } from '../../tools/contract/locate.ts'
 
 const HEAD = `--[[
 Sets the gauge.

@@ -1,6 +1,6 @@
 import { command } from './commands.ts'
 import type { Refuse } from './head.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import { type RedisCall, redisCalls, redisMember } from './redis-calls.ts'
 import { argumentsOf, type Call, lineOf, literal } from './scope.ts'
 import type { Script } from './script.ts'

@@ -1,7 +1,7 @@
 import type { ForNumericStatement } from 'luaparse'
 import type { DeclaredArgument, DeclaredKey } from './declarations.ts'
 import type { Refuse } from './head.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import { type Binding, lineOf } from './scope.ts'
 import type { Script } from './script.ts'
 

@@ -1,6 +1,6 @@
 import type { Identifier } from 'luaparse'
 import type { Refuse } from './head.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import { nearest } from './nearest.ts'
 import { OFFERED } from './offered.ts'
 import { lineOf } from './scope.ts'
@@ -48,7 +48,7 @@ function notDefined(name: string, known: readonly string[]): string {
 /** What modules take from the locals of a script would be missing in the next one. */
 function usesOfLocals(script: Script): Identifier[] {
   const { names, built, file } = script
-  const isOfModule = (line: number): boolean => locate(built.lines, line).file !== file
+  const isOfModule = (line: number): boolean => ![file, built.keyFile].includes(locate(built.lines, line).file)
   const uses = names.bindings
     .filter(({ line }) => !isOfModule(line))
     .flatMap(({ reads, writes }) => [...reads, ...writes])

@@ -2,7 +2,7 @@
 // calls, or says why it may. Our own scripts say it in their prose.
 
 import type { Refuse } from './head.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import { redisCalls } from './redis-calls.ts'
 import { differsTwice } from './repeats.ts'
 import { isWithin, lineOf } from './scope.ts'

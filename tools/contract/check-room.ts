@@ -2,7 +2,7 @@
 
 import { parse } from 'luaparse'
 import type { SentText } from './contract.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import type { Problem } from './problem.ts'
 import { roomTaken, type Taken } from './room.ts'
 

@@ -20,6 +20,7 @@ import type {
   SentText,
   StructureContract,
 } from './contract.ts'
+import type { KeyList } from './key-list.ts'
 import { link } from './link.ts'
 import type { Modules } from './modules.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
@@ -59,11 +60,15 @@ export function compileTree(root: string, version = '0.0.0', library?: string): 
 }
 
 function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Script[] {
-  const modules = new Map<string, Modules>()
+  const structures = new Map<string, { readonly modules: Modules; readonly keys: KeyList | null }>()
   return tree.operations.flatMap(({ text, ...source }) => {
-    const known = modules.get(source.structure) ?? tree.modulesFor(source.structure)
-    modules.set(source.structure, known)
-    const built = link(source.file, text, known)
+    const { structure } = source
+    const known = structures.get(structure) ?? {
+      modules: tree.modulesFor(structure),
+      keys: tree.keysOf(structure),
+    }
+    structures.set(structure, known)
+    const built = link(source.file, text, known.modules, known.keys)
     const script = readScript(source, built, problems)
     if (!script) return []
     for (const check of checks) check(script, refuseInto(problems, built))

@@ -26,7 +26,7 @@ export interface Declarations {
 
 const LINE =
   /^local\s+(?<names>[\w, ]+?)\s*=\s*(?<value>.*?)\s*--\s*(?<kind>[^:(]+?(?:\s*\(.*\))?)\s*:\s*(?<about>.+)$/
-const KINDS = new Map([
+export const KINDS: ReadonlyMap<string, string> = new Map([
   ['string', 'string'],
   ['hash', 'hash'],
   ['list', 'list'],

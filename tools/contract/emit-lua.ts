@@ -1,7 +1,7 @@
 // The texts of scripts as generated modules hold them: each line of a file of Lua once, and what each script takes of them.
 
 import type { Contract, OperationContract } from './contract.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import { camel, pascal } from './spelling.ts'
 
 /** A line of a file as scripts have it; one that differs between scripts is there several times. */

@@ -4,6 +4,8 @@
 import type { LineRun } from './contract.ts'
 import { readDeclarations } from './declarations.ts'
 import { readHead } from './head.ts'
+import type { KeyList } from './key-list.ts'
+import { keysOf, withLocals, type WrittenLine } from './written-keys.ts'
 import { linesOf } from './lines.ts'
 import { type Definition, type Modules, needsOf } from './modules.ts'
 import type { Problem } from './problem.ts'
@@ -14,40 +16,51 @@ export interface Built {
   readonly lines: readonly LineRun[]
   /** What it may use, whether it does or not. */
   readonly modules: Modules
+  /** Where its keys are listed; null where it declares them itself. */
+  readonly keyFile: string | null
   readonly problems: readonly Problem[]
 }
 
-interface Place {
-  readonly file: string
-  readonly line: number
+export function link(file: string, text: string, modules: Modules, list: KeyList | null): Built {
+  const whole = linked(file, text, modules, [], [])
+  if (list === null) return whole
+  const found = keysOf(file, whole, list)
+  const written = linked(file, withLocals(text, found.direct), modules, found.declarations, found.table)
+  return { ...written, problems: [...written.problems, ...found.problems], keyFile: list.file }
 }
 
-export function link(file: string, text: string, modules: Modules): Built {
+/** `keys`: their declarations, and the table of them, each line with the one of the list that it comes from. */
+function linked(
+  file: string,
+  text: string,
+  modules: Modules,
+  declarations: readonly WrittenLine[],
+  table: readonly WrittenLine[],
+): Built {
   const linker = new Linker(modules)
   const lines = linesOf(text)
-  const before = firstAfterDeclarations(text) - 1
-  linker.add(file, 1, lines.slice(0, before))
+  const { head, after } = placesIn(text)
+  linker.add(file, 1, lines.slice(0, head))
+  for (const { of, line, text: declared } of declarations) linker.add(of, line, [declared])
+  linker.add(file, head + 1, lines.slice(head, after))
+  for (const { of, line, text: entry } of table) linker.add(of, line, [entry])
   for (const name of needsOf(text)) linker.define(name, [])
-  linker.add(file, before + 1, lines.slice(before))
+  linker.add(file, after + 1, lines.slice(after))
   return {
     source: `${linker.out.join('\n')}\n`,
     lines: linker.lines,
     modules,
     problems: linker.problems,
+    keyFile: null,
   }
 }
 
-function firstAfterDeclarations(text: string): number {
+/** How many lines the head takes, and with it the declarations. */
+function placesIn(text: string): { head: number; after: number } {
   const silent = (): void => {}
   const head = readHead(text, silent)
-  return head === null ? 1 : readDeclarations(text, head.after, silent).after
-}
-
-/** The source file and line that a line of the built script comes from. */
-export function locate(lines: readonly LineRun[], built: number): Place {
-  const run = lines.findLast(([first]) => first <= built) ?? lines[0]
-  if (!run) throw new RangeError('a line map has at least one run')
-  return { file: run[1], line: run[2] + built - run[0] }
+  if (head === null) return { head: 0, after: 0 }
+  return { head: head.after - 1, after: readDeclarations(text, head.after, silent).after - 1 }
 }
 
 class Linker {

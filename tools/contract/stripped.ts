@@ -3,7 +3,7 @@
 import { type Node, parse } from 'luaparse'
 import type { LineRun, SentText } from './contract.ts'
 import { type Edit, withEdits } from './edit.ts'
-import { locate } from './link.ts'
+import { locate } from './locate.ts'
 import { spanOf } from './scope.ts'
 
 export function stripped({ source, lines }: SentText): SentText {

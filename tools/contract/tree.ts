@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
+import { type KeyList, readKeyList } from './key-list.ts'
 import { type ModuleFile, type Modules, modulesOf } from './modules.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './script.ts'
@@ -15,6 +16,8 @@ export interface Tree {
   readonly modules: readonly ModuleFile[]
   /** What operations of a structure may use: of `shared/<structure>`, and of what in `shared` is no structure's. */
   modulesFor(structure: string): Modules
+  /** The keys of a structure; null where its operations declare them. */
+  keysOf(structure: string): KeyList | null
   readonly problems: readonly Problem[]
 }
 
@@ -48,6 +51,7 @@ export function readTree(root: string, library?: string): Tree {
     operations,
     problems,
     modules,
+    keysOf: (structure) => keysIn(root, structure, problems),
     modulesFor: (structure) =>
       modulesOf([...general, ...modules.filter(isKnownTo(structure, structures, shown))], problems),
   }
@@ -84,8 +88,19 @@ export function structuresOf(root: string): string[] {
     .toSorted()
 }
 
+const KEYS = 'keys.lua'
+
+function keysIn(root: string, structure: string, problems: Problem[]): KeyList | null {
+  const path = join(root, structure, KEYS)
+  const file = `${basename(resolve(root))}/${structure}/${KEYS}`
+  if (!existsSync(path)) return null
+  return readKeyList(file, readText(path, file, problems), (line, message) =>
+    void problems.push({ file, line, message }),
+  )
+}
+
 function operationsOf(root: string, structure: string, problems: Problem[]): SourceFile[] {
-  const files = readdirSync(join(root, structure)).filter((file) => file.endsWith('.lua'))
+  const files = readdirSync(join(root, structure)).filter((file) => file.endsWith('.lua') && file !== KEYS)
   return files.toSorted().map((each) => {
     const file = `${basename(resolve(root))}/${structure}/${each}`
     return {
