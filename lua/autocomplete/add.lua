@@ -11,20 +11,12 @@ so many of the entries, the first ones, were as much work as one call does; the 
          the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and
          the fronts: where a thousand titles begin alike 4 to 8 kB
 ]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
-local ids = KEYS[3] -- hash: id of an entry -> its number
-local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
-local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
-local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \1 before each word start but the first; expire_ms 0: never
 
-local index = open_index(meta, codec, caller)
+local index = open_index(keys.meta, codec, caller)
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
@@ -40,22 +32,13 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = {
-  entries = entries,
-  ids = ids,
-  words = words,
-  tops = tops,
-  expiry = expiry,
-  fronts = fronts,
-  forks = forks,
-}
 -- First what grows, which a server out of memory refuses.
-redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
-try_rights(meta, index, keys)
+redis.call('HSET', keys.meta, 'layout', INDEX_LAYOUT, 'codec', codec)
+try_rights(keys.meta, index, keys)
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
 -- Where entries have expired most of the work is left for as many of them, so that they never add up.
-local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
+local has_due = redis.call('ZCOUNT', keys.expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and MOST_WORK / 3 or MOST_WORK
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
@@ -77,9 +60,9 @@ for at = added_at, #added, 6 do
     break
   end
 end
-note_index(meta, index, before, known.last)
+note_index(keys.meta, index, before, known.last)
 reap(keys, known, now_ms, 20 + taken)
 renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
-remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
+write_tops(keys.tops, known)
+remember_answer(keys.meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
 return { 'added', new, replaced, taken }

@@ -10,19 +10,11 @@ others belong into another one.
          to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go
          the same as in `add`, and 1.5 kB for each top that is filled up
 ]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
-local ids = KEYS[3] -- hash: id of an entry -> its number
-local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
-local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
-local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 
-local index = open_index(meta, '', caller)
+local index = open_index(keys.meta, '', caller)
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
@@ -35,22 +27,13 @@ if remembered then
   return { 'removed', tonumber(removed), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = {
-  entries = entries,
-  ids = ids,
-  words = words,
-  tops = tops,
-  expiry = expiry,
-  fronts = fronts,
-  forks = forks,
-}
 local known = open_tops(index.last_top)
 local removed, taken = 0, 0
-try_rights(meta, index, keys)
+try_rights(keys.meta, index, keys)
 for at = gone_at, #gone do
-  local field = redis.call('HGET', ids, gone[at])
+  local field = redis.call('HGET', keys.ids, gone[at])
   if field then
-    local record = redis.call('HGET', entries, field)
+    local record = redis.call('HGET', keys.entries, field)
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
@@ -64,8 +47,8 @@ for at = gone_at, #gone do
 end
 reap(keys, known, now_ms, 20)
 renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
+write_tops(keys.tops, known)
 if not index.is_new then
-  remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+  remember_answer(keys.meta, caller, call, now_ms, removed .. ' ' .. taken)
 end
 return { 'removed', removed, taken }

@@ -10,24 +10,18 @@ order, that match with one edit: they are `edited`. `short`: expired entries hid
          may follow, 4,000 words of prefixes of few words, and 200 places
 @reads
 ]]
-local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
-local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
-local words = KEYS[3] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[4] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
-local forks = KEYS[5] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+local layout, stored_codec = unpack(redis.call('HMGET', keys.meta, 'layout', 'codec'))
 if layout and layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. layout)
 end
 if stored_codec and stored_codec ~= codec then
   return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { entries = entries, words = words, tops = tops, forks = forks }
 local prefix = string.sub(query, 1, MOST_BYTES)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
@@ -37,7 +31,7 @@ if fuzzy and not is_short and exact < limit then
     others[field] = true
   end
   local nearby, more = match_nearby(keys, prefix)
-  collect(entries, nearby, found, limit, others)
+  collect(keys.entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
 return { 'suggested', is_short and 1 or 0, front, show(found, exact) }

@@ -10,8 +10,6 @@ whose lease has lapsed is replaced. Repeating the call with the same id gives th
 @returns resting  retry_after_ms:integer now_ms:integer
 @cost    O(value)
 ]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
 local id = ARGV[1] -- text: the caller's own id of this load
 local codec = ARGV[2] -- text: name of the codec that makes the payload
 local lease_ms = tonumber(ARGV[3]) -- integer: how long the load may take before it is extended
@@ -24,8 +22,8 @@ local tags = ARGV[7] -- bytes: its tags and their generations, as the head has t
 local LONGEST_WAITERS = 16000
 local UNTOLD_MS = 250
 
-local head = open_head(value)
-local known = open_load(load)
+local head = open_head(keys.value)
+local known = open_load(keys.load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
@@ -37,7 +35,7 @@ if served and head.codec ~= codec then
   return redis.error_reply('CODEC ' .. head.codec)
 end
 if served and head.token ~= seen then
-  return { 'found', now_ms, redis.call('GET', value) }
+  return { 'found', now_ms, redis.call('GET', keys.value) }
 end
 if known.lease_ends_ms > now_ms then
   if known.loader == id then
@@ -48,7 +46,7 @@ if known.lease_ends_ms > now_ms then
     if #known.waiters >= LONGEST_WAITERS then
       return { 'loading', known.token, math.min(left_ms, UNTOLD_MS), now_ms }
     end
-    redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
+    redis.call('HSET', keys.load, 'waiters', known.waiters .. id .. ' ')
   end
   return { 'loading', known.token, left_ms, now_ms }
 end
@@ -62,7 +60,7 @@ local token = next_token(math.max(known.token, known.floor, head.token), now_us)
 local lease_ends_ms = now_ms + lease_ms
 redis.call(
   'HSET',
-  load,
+  keys.load,
   'layout',
   LOAD_LAYOUT,
   'token',
@@ -72,6 +70,6 @@ redis.call(
   'lease_ends_ms',
   exact(lease_ends_ms)
 )
-redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
-keep_load(load, token, lease_ms, now_ms)
+redis.call('HDEL', keys.load, 'floor', 'failed', 'failure', 'resting_until_ms')
+keep_load(keys.load, token, lease_ms, now_ms)
 return { 'elected', token, lease_ends_ms, now_ms }

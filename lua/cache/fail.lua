@@ -9,7 +9,6 @@ Repeating the call changes nothing.
 @returns lost
 @cost    O(waiters)
 ]]
-local load = KEYS[1] -- hash: the load lease
 local id = ARGV[1] -- text: the caller's own id of the load
 local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while there is a value to serve
 local channel = ARGV[3] -- text: where those who wait are told; begins the channels of their processes
@@ -17,7 +16,7 @@ local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
 local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
 
-local known = open_load(load)
+local known = open_load(keys.load)
 if known.layout ~= LOAD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -28,11 +27,11 @@ local revoked = is_revoked(known)
 if is_open(known) then
   local now_ms = math.floor(clock_us() / 1000)
   -- First, so that the rest also works when the server is out of memory.
-  redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
+  redis.call('HDEL', keys.load, 'lease_ends_ms', 'waiters')
   if reason ~= '' and not revoked then
     redis.call(
       'HSET',
-      load,
+      keys.load,
       'failed',
       exact(known.token),
       'failure',
@@ -41,7 +40,7 @@ if is_open(known) then
       exact(now_ms + rest_ms)
     )
   end
-  keep_load(load, known.token, rest_ms, now_ms)
+  keep_load(keys.load, known.token, rest_ms, now_ms)
   tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
 end
 if revoked then

@@ -6,10 +6,9 @@ not the one with this token any more. Repeating the call changes nothing.
 @returns absent
 @cost    O(1)
 ]]
-local value = KEYS[1] -- string: the value and its head
 local token = tonumber(ARGV[1]) -- integer: token of the value
 
-local head = open_head(value)
+local head = open_head(keys.value)
 if head.layout ~= VALUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. head.layout)
 end
@@ -17,6 +16,6 @@ if head.token == 0 or head.token ~= token then
   return { 'absent' }
 end
 if not head.held then
-  redis.call('SETRANGE', value, '1', string.char(head.flags + HELD))
+  redis.call('SETRANGE', keys.value, '1', string.char(head.flags + HELD))
 end
 return { 'held' }

@@ -6,11 +6,9 @@ A picture of a key. Its state is fresh, stale or absent by the server's clock, w
 @cost    O(1)
 @reads
 ]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
 
-local head = open_head(value)
-local known = open_load(load)
+local head = open_head(keys.value)
+local known = open_load(keys.load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
@@ -33,7 +31,7 @@ return {
   head.token,
   version,
   head.flags,
-  redis.call('STRLEN', value),
+  redis.call('STRLEN', keys.value),
   head.codec,
   head.tags,
   loading,

@@ -5,14 +5,13 @@ an older one is refused by whoever reads, and levels are told. A cache as a whol
 @returns invalidated  generation:integer
 @cost    O(1)
 ]]
-local generation = KEYS[1] -- string: the newest generation of the tag
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- Longer than any value with tags lives; without its key a tag has generation 0 again.
 local TAG_KEPT_MS = '5184000000'
 
-local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
-redis.call('SET', generation, exact(newest), 'PX', TAG_KEPT_MS)
-tell_levels(generation, newest, { channel = channel, sharded = sharded })
+local newest = next_token(tonumber(redis.call('GET', keys.generation) or 0), clock_us())
+redis.call('SET', keys.generation, exact(newest), 'PX', TAG_KEPT_MS)
+tell_levels(keys.generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }

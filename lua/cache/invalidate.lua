@@ -5,29 +5,27 @@ lease until it ends, so that never two load at once. Levels that may hold the va
 @returns invalidated  existed:flag
 @cost    O(1)
 ]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
-local head = open_head(value)
-local known = open_load(load)
+local head = open_head(keys.value)
+local known = open_load(keys.load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
 end
 -- First, so that the rest also works when the server is out of memory.
-local existed = redis.call('UNLINK', value)
+local existed = redis.call('UNLINK', keys.value)
 local newest = math.max(head.token, known.token, known.floor)
-revoke(load, known, newest)
+revoke(keys.load, known, newest)
 if newest > 0 then
   -- The token of an open load stays its own.
   local token = is_open(known) and known.token or newest
   local version = math.max(head.version, known.version)
-  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
-  keep_load(load, newest, 0, math.floor(clock_us() / 1000))
+  redis.call('HSET', keys.load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
+  keep_load(keys.load, newest, 0, math.floor(clock_us() / 1000))
 end
 if head.held then
-  tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+  tell_levels(keys.value, newest + 1, { channel = channel, sharded = sharded })
 end
 return { 'invalidated', existed }

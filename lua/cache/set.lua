@@ -6,8 +6,6 @@ that is under way is revoked: what it finds may be older. Those who wait for it 
 @returns superseded  version:integer
 @cost    O(value + waiters)
 ]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local caller = ARGV[2] -- text: process and slot of the call
 local call = ARGV[3] -- text: number of the call
@@ -21,15 +19,15 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
-local head = open_head(value)
-local known = open_load(load)
+local head = open_head(keys.value)
+local known = open_load(keys.load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local before, late = recall(redis.call('HGET', load, caller), call)
+local before, late = recall(redis.call('HGET', keys.load, caller), call)
 if late then
   return redis.error_reply('INVALID call: has settled long ago')
 end
@@ -42,12 +40,12 @@ if before then
 end
 local newest = math.max(known.version, head.version)
 if version > 0 and version <= newest then
-  remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-  keep_load(load, 0, 0, now_ms)
+  remember_answer(keys.load, caller, call, now_ms, '0 0 ' .. exact(newest))
+  keep_load(keys.load, 0, 0, now_ms)
   return { 'superseded', newest }
 end
 local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local fresh_until_ms, stale_until_ms = keep_value(value, {
+local fresh_until_ms, stale_until_ms = keep_value(keys.value, {
   codec = codec,
   flags = flags,
   tags = tags,
@@ -57,22 +55,22 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
   fresh_ms = fresh_ms,
   stale_ms = stale_ms,
 }, payload, now_ms)
-revoke(load, known, token)
+revoke(keys.load, known, token)
 if version > 0 then
-  redis.call('HSET', load, 'version', exact(version))
+  redis.call('HSET', keys.load, 'version', exact(version))
 end
-remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
+remember_answer(keys.load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
 -- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
 if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
-  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token))
+  redis.call('HSET', keys.load, 'layout', LOAD_LAYOUT, 'token', exact(token))
 end
-keep_load(load, token, fresh_ms + stale_ms, now_ms)
+keep_load(keys.load, token, fresh_ms + stale_ms, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
-  redis.call('HDEL', load, 'waiters')
+  redis.call('HDEL', keys.load, 'waiters')
   tell_waiters(known.waiters, 'stored', how)
 end
 if head.held then
-  tell_levels(value, token, how)
+  tell_levels(keys.value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

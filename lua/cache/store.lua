@@ -9,8 +9,6 @@ load may store also when its lease has lapsed, for then nobody else has begun. R
 @returns superseded  version:integer
 @cost    O(value + waiters)
 ]]
-local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local token = tonumber(ARGV[2]) -- integer: token of the load
 local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
@@ -25,8 +23,8 @@ local tags = ARGV[11] -- bytes: its tags and their generations before the load, 
 local payload = ARGV[12] -- bytes: the payload
 
 local how = { channel = channel, sharded = sharded, counted = counted }
-local head = open_head(value)
-local known = open_load(load)
+local head = open_head(keys.value)
+local known = open_load(keys.load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
@@ -39,15 +37,15 @@ if known.token ~= token or not is_open(known) then
   return { 'lost' }
 end
 if is_revoked(known) then
-  close_load(load, known, 'ended', how)
+  close_load(keys.load, known, 'ended', how)
   return { 'revoked' }
 end
 local newest = math.max(known.version, head.version)
 if version > 0 and version < newest then
-  close_load(load, known, 'ended', how)
+  close_load(keys.load, known, 'ended', how)
   return { 'superseded', newest }
 end
-local fresh_until_ms, stale_until_ms = keep_value(value, {
+local fresh_until_ms, stale_until_ms = keep_value(keys.value, {
   codec = codec,
   flags = flags,
   tags = tags,
@@ -57,12 +55,12 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
   fresh_ms = fresh_ms,
   stale_ms = stale_ms,
 }, payload, now_ms)
-close_load(load, known, 'stored', how)
+close_load(keys.load, known, 'stored', how)
 if head.held then
-  tell_levels(value, token, how)
+  tell_levels(keys.value, token, how)
 end
 -- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
 if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
-  redis.call('HDEL', load, 'layout', 'token')
+  redis.call('HDEL', keys.load, 'layout', 'token')
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

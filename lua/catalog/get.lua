@@ -6,14 +6,12 @@ Finds the document of a name.
 @cost    O(1)
 @reads
 ]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local documents = KEYS[2] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
-if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+if not knows_layout(keys.meta) then
+  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
 end
-local stored = redis.call('HGET', documents, name)
+local stored = redis.call('HGET', keys.documents, name)
 if not stored then
   return { 'absent' }
 end

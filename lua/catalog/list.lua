@@ -6,9 +6,6 @@ megabyte; `more` tells.
 @cost    O(log names + limit), and twenty documents beyond a megabyte of them
 @reads
 ]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local names = KEYS[2] -- sorted set: the names, in the order of their bytes
-local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local after = ARGV[1] -- text: names behind this one; empty: from the first
 local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
@@ -16,16 +13,16 @@ local limit = tonumber(ARGV[2]) -- integer: names to list at most
 local ENOUGH_BYTES = 1048576
 local CHUNK = 20
 
-if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+if not knows_layout(keys.meta) then
+  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
 end
 local from = after == '' and '-' or '(' .. after
-local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
+local found = redis.call('ZRANGEBYLEX', keys.names, from, '+', 'LIMIT', '0', limit + 1)
 local entries, read, bytes = {}, 0, 0
 local wanted = math.min(limit, #found)
 while read < wanted and bytes < ENOUGH_BYTES do
   local upto = math.min(wanted, read + CHUNK)
-  for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
+  for at, stored in ipairs(redis.call('HMGET', keys.documents, unpack(found, read + 1, upto))) do
     local version, document = parse_document(stored)
     entries[#entries + 1] = found[read + at]
     entries[#entries + 1] = version
@@ -34,4 +31,4 @@ while read < wanted and bytes < ENOUGH_BYTES do
   end
   read = upto
 end
-return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }
+return { 'listed', redis.call('ZCARD', keys.names), #found > read and 1 or 0, entries }

@@ -8,19 +8,16 @@ small, or no larger than the one before.
 @returns absent
 @cost    O(log names)
 ]]
-local meta = KEYS[1] -- hash: layout of the catalog
-local names = KEYS[2] -- sorted set: the names, in the order of their bytes
-local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 local seen = tonumber(ARGV[2]) -- integer: version that the caller saw
 local document = ARGV[3] -- bytes: the new document
 
 local SMALL_BYTES = 8192
 
-if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+if not knows_layout(keys.meta) then
+  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
 end
-local stored = redis.call('HGET', documents, name)
+local stored = redis.call('HGET', keys.documents, name)
 if not stored then
   return { 'absent' }
 end
@@ -32,6 +29,6 @@ if version ~= seen then
   return { 'conflict', version, known }
 end
 if #document <= math.max(#known, SMALL_BYTES) then
-  redis.call('HDEL', documents, name)
+  redis.call('HDEL', keys.documents, name)
 end
-return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }
+return { 'replaced', store_document(keys.meta, keys.names, keys.documents, name, version, document, clock_us()) }

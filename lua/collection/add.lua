@@ -8,8 +8,6 @@ Repeating the call changes nothing.
 @returns absent
 @cost    O(log items) for each item given, and at most 2,000 that leave
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
 local call = ARGV[2] -- text: number of the call id
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
@@ -18,7 +16,7 @@ local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a li
 local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of `replace`
 
-local known = open_collection(meta, caller)
+local known = open_collection(keys.meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -34,7 +32,7 @@ if remembered then
   return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
+if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
 if known.kind ~= kind then
@@ -43,18 +41,18 @@ end
 if known.codec ~= codec then
   return redis.error_reply('CODEC ' .. known.codec)
 end
-local added = fill(items, kind, parts, parts_at)
+local added = fill(keys.items, kind, parts, parts_at)
 if kind == 'list' then
   added = #parts - parts_at + 1
 end
-local removed = limit_items(items, kind, known.size + added - limit, limit)
+local removed = limit_items(keys.items, kind, known.size + added - limit, limit)
 local size = known.size + added - removed
 if kind == 'list' then
   known.first = known.first + removed
 end
 redis.call(
   'HSET',
-  meta,
+  keys.meta,
   'size',
   exact(size),
   'first',
@@ -63,6 +61,6 @@ redis.call(
   exact(math.max(known.largest, largest))
 )
 -- The first item of an empty collection makes its key anew.
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
+keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
+remember_answer(keys.meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }

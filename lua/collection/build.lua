@@ -10,9 +10,6 @@ built than the caller thinks.
 @returns lost
 @cost    O(items given)
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local build = KEYS[3] -- list, set, hash or sorted set: what is built; behind the part stand a hyphen and the builder's own id
 local kind = ARGV[1] -- text: list, set, hash or sortedSet
 local codec = ARGV[2] -- text: name of the codec that made the values
 local version = tonumber(ARGV[3]) -- integer: of the items; -1: they have none
@@ -22,7 +19,7 @@ local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of `replace`
 
 local BUILD_MS = '60000'
 
-local known = open_collection(meta, '')
+local known = open_collection(keys.meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -30,7 +27,7 @@ if #parts - parts_at >= MAX_PARTS then
   return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
 local now_ms = math.floor(clock_us() / 1000)
-if is_live(known, items, now_ms) then
+if is_live(known, keys.items, now_ms) then
   if known.kind ~= kind then
     return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
   end
@@ -44,11 +41,11 @@ if is_live(known, items, now_ms) then
     return { 'unchanged', known.copy, known.expires_at_ms }
   end
 end
-local size = count_items(build, kind)
+local size = count_items(keys.build, kind)
 if size == before then
-  fill(build, kind, parts, parts_at)
-  redis.call('PEXPIRE', build, BUILD_MS)
-  size = count_items(build, kind)
+  fill(keys.build, kind, parts, parts_at)
+  redis.call('PEXPIRE', keys.build, BUILD_MS)
+  size = count_items(keys.build, kind)
 end
 if size ~= before + count then
   return { 'lost' }

@@ -6,15 +6,13 @@ A picture of a collection.
 @cost    O(1)
 @reads
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 
-local known = open_collection(meta, '')
+local known = open_collection(keys.meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
+if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
 return {

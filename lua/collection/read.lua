@@ -10,15 +10,13 @@ rank.
 @cost    O(log items + limit), at most 4 MiB
 @reads
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 local kind = ARGV[1] -- text: list, set, hash or sortedSet
 local codec = ARGV[2] -- text: name of the codec that made the values
 local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the beginning
 local place = ARGV[4] -- text: behind the page before; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
-local known = open_collection(meta, '')
+local known = open_collection(keys.meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -28,7 +26,7 @@ if cursor == nil or (not is_scanned and cursor ~= place) then
   return redis.error_reply('INVALID after: must be a marker of this collection')
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
+if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
 if known.kind ~= kind then
@@ -41,7 +39,7 @@ if cursor == false or (copy ~= 0 and copy ~= known.copy) then
   return { 'replaced', known.copy, known.version }
 end
 local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
-local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
+local parts, next_place, more = read_items(keys.items, known, cursor, page_size(known, limit))
 return {
   'page',
   known.copy,

@@ -6,15 +6,13 @@ there is no error. Repeating the call changes nothing.
 @returns absent
 @cost    O(log items) for each item given
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
 local call = ARGV[2] -- text: number of the call id
 local kind = ARGV[3] -- text: set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
 
-local known = open_collection(meta, caller)
+local known = open_collection(keys.meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -30,7 +28,7 @@ if remembered then
   return { 'removed', tonumber(size), tonumber(removed) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
+if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
 if known.kind ~= kind then
@@ -39,10 +37,10 @@ end
 if known.codec ~= codec then
   return redis.error_reply('CODEC ' .. known.codec)
 end
-local removed = take_out(items, kind, parts, parts_at)
+local removed = take_out(keys.items, kind, parts, parts_at)
 local size = known.size - removed
 -- It frees first, so that it also works when the server is out of memory.
-keep_until(meta, items, known.expires_at_ms, now_ms)
-redis.call('HSET', meta, 'size', exact(size))
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
+keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
+redis.call('HSET', keys.meta, 'size', exact(size))
+remember_answer(keys.meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
 return { 'removed', size, removed }

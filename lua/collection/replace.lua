@@ -8,8 +8,6 @@ one wins. No items are items: the collection is empty then, not absent.
 @returns refused    version:integer
 @cost    O(items given); those there were are freed in the background
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
 local call = ARGV[2] -- text: number of the call id
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
@@ -19,7 +17,7 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 
-local known = open_collection(meta, caller)
+local known = open_collection(keys.meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -36,7 +34,7 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
+if is_live(known, keys.items, now_ms) then
   if known.kind ~= kind then
     return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
   end
@@ -50,16 +48,16 @@ if is_live(known, items, now_ms) then
     return { 'unchanged', known.copy, known.expires_at_ms }
   end
 end
-begin_copy(meta)
-redis.call('UNLINK', items)
-fill(items, kind, parts, parts_at)
+begin_copy(keys.meta)
+redis.call('UNLINK', keys.items)
+fill(keys.items, kind, parts, parts_at)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, count_items(items, kind))
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+save_copy(keys.meta, known, count_items(keys.items, kind))
+keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
+remember_answer(keys.meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }

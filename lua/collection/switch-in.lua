@@ -9,9 +9,6 @@ for it took too long, or the server has lost it.
 @returns lost
 @cost    O(1); the items there were are freed in the background
 ]]
-local meta = KEYS[1] -- hash: all that is known of the collection but its items
-local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-local build = KEYS[3] -- list, set, hash or sorted set: what is built; behind the part stand a hyphen and the builder's own id
 local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
 local call = ARGV[2] -- text: number of the call id
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
@@ -21,7 +18,7 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
-local known = open_collection(meta, caller)
+local known = open_collection(keys.meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -35,7 +32,7 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
+if is_live(known, keys.items, now_ms) then
   if known.kind ~= kind then
     return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
   end
@@ -43,27 +40,27 @@ if is_live(known, items, now_ms) then
     return redis.error_reply('CODEC ' .. known.codec)
   end
   if is_outdated(known, version) then
-    redis.call('UNLINK', build)
+    redis.call('UNLINK', keys.build)
     if known.version > version then
       return { 'refused', known.version }
     end
     return { 'unchanged', known.copy, known.expires_at_ms }
   end
 end
-if size == 0 or count_items(build, kind) ~= size then
+if size == 0 or count_items(keys.build, kind) ~= size then
   return { 'lost' }
 end
-begin_copy(meta)
+begin_copy(keys.meta)
 -- To rename over a large key would free it in the foreground.
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
+redis.call('UNLINK', keys.items)
+redis.call('RENAME', keys.build, keys.items)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, size)
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+save_copy(keys.meta, known, size)
+keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
+remember_answer(keys.meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }

@@ -8,17 +8,16 @@ may `disband` it then. Safe to repeat.
 @returns unknown
 @cost    O(1)
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
 local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
 local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
 
-local known, agreed_us = known_number(meta)
+local known, agreed_us = known_number(keys.meta)
 if known and known ~= partitions then
   return { 'other', known }
 end
 if begin then
   agreed_us = exact(clock_us())
-  agree_on(meta, partitions, agreed_us)
+  agree_on(keys.meta, partitions, agreed_us)
 elseif not known then
   return { 'unknown' }
 end

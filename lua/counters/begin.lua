@@ -11,19 +11,13 @@ it is in is of a ledger that stands elsewhere, which this one can tell nothing o
 @returns elsewhere  ledger:text
 @cost    O(counters of the sealed batch), the memory is freed in the background
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
 local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
 local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
 
-local partition = open_partition(meta, '')
+local partition = open_partition(keys.meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
@@ -33,39 +27,39 @@ end
 if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
   return { 'known', partition.epoch }
 end
-local stands = redis.call('HGET', meta, 'ledger') or ''
+local stands = redis.call('HGET', keys.meta, 'ledger') or ''
 if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
   return { 'elsewhere', stands }
 end
-local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
-local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
+local counted = keep == 'all' and redis.call('HGETALL', keys.sealed) or {}
+local lost = keep == 'all' and 0 or redis.call('HLEN', keys.sealed)
 if keep == 'nothing' then
-  lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+  lost = lost - count_again(keys.pending, keys.sealed) + redis.call('HLEN', keys.rest) + redis.call('HLEN', keys.pending)
   partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms
 end
 partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
-save_partition(meta, partition)
+save_partition(keys.meta, partition)
 if ledger ~= '' then
-  redis.call('HSET', meta, 'ledger', ledger)
+  redis.call('HSET', keys.meta, 'ledger', ledger)
 end
 for at = 1, #counted, 2 do
   local id = counted[at]
-  redis.call('HINCRBY', rest, id, counted[at + 1])
+  redis.call('HINCRBY', keys.rest, id, counted[at + 1])
   -- What has come to it since joins it: a counter waits once.
-  local since = redis.call('HGET', pending, id)
-  if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
-    redis.call('HDEL', pending, id)
+  local since = redis.call('HGET', keys.pending, id)
+  if since and type(redis.pcall('HINCRBY', keys.rest, id, since)) ~= 'table' then
+    redis.call('HDEL', keys.pending, id)
   end
 end
-if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
+if partition.pending_ms > 0 and redis.call('EXISTS', keys.pending) == 0 then
   partition.pending_ms = 0
-  save_partition(meta, partition)
+  save_partition(keys.meta, partition)
 end
 if keep == 'nothing' then
-  redis.call('UNLINK', pending, rest)
+  redis.call('UNLINK', keys.pending, keys.rest)
 end
-redis.call('UNLINK', values, sealed, clean)
+redis.call('UNLINK', keys.values, keys.sealed, keys.clean)
 return { 'begun', epoch, lost }

@@ -6,11 +6,10 @@ after it was agreed upon so: then a partition is used anew. Safe to repeat.
 @returns kept
 @cost    O(1)
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
 local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
 
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+if redis.call('HGET', keys.meta, 'agreed_us') ~= agreed_us then
   return { 'kept' }
 end
-redis.call('UNLINK', meta)
+redis.call('UNLINK', keys.meta)
 return { 'forgotten' }

@@ -5,15 +5,13 @@ Tells values that are here, in the order of the ids; null for those that have to
 @returns found  epoch:integer values:[value:text?]
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
-local partition = open_partition(meta, '')
+local partition = open_partition(keys.meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if #ids - ids_at >= 1000 then
   return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
-return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }
+return { 'found', partition.epoch, redis.call('HMGET', keys.values, unpack(ids)) }

@@ -7,19 +7,13 @@ second time. A repeated call increments nothing, and answers the values of its o
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
-local partition = open_partition(meta, caller)
+local partition = open_partition(keys.meta, caller)
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
@@ -35,7 +29,7 @@ for at = counters_at, #counters, 3 do
   seen[id] = true
   ids[#ids + 1] = id
 end
-local now = redis.call('HMGET', values, unpack(ids))
+local now = redis.call('HMGET', keys.values, unpack(ids))
 
 local remembered, superseded = recall(partition.record, call)
 if superseded then
@@ -47,14 +41,14 @@ if remembered then
 end
 
 -- A server without memory refuses the first, and a user without the right to it any of them, before anything has changed.
-redis.call('HSET', meta, 'layout', partition.layout)
-redis.call('ZREM', clean, '')
+redis.call('HSET', keys.meta, 'layout', partition.layout)
+redis.call('ZREM', keys.clean, '')
 if partition.pending_ms == 0 then
-  redis.call('PERSIST', pending)
+  redis.call('PERSIST', keys.pending)
 end
 local shown, refused, added
-if is_plain and are_few(pending, rest, count, most_dirty) then
-  shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+if is_plain and are_few(keys.pending, keys.rest, count, most_dirty) then
+  shown, refused, added = add_plain(keys.values, keys.pending, keys.clean, ids, now, counters, counters_at)
 end
 local known, keyed = {}, 0
 if shown then
@@ -67,38 +61,38 @@ else
     if not now[place + 1] then
       refused[#refused + 1] = place
       refused[#refused + 1] = 'absent'
-    elseif key ~= '' and id_of_key(once, id .. '\0' .. key, now_ms) then
+    elseif key ~= '' and id_of_key(keys.once, id .. '\0' .. key, now_ms) then
       known[#known + 1] = place
-      now[place + 1] = redis.call('HGET', values, id)
-    elseif is_one_too_many(pending, rest, id, most_dirty) then
+      now[place + 1] = redis.call('HGET', keys.values, id)
+    elseif is_one_too_many(keys.pending, keys.rest, id, most_dirty) then
       refused[#refused + 1] = place
       refused[#refused + 1] = 'behind'
-      now[place + 1] = redis.call('HGET', values, id)
+      now[place + 1] = redis.call('HGET', keys.values, id)
     else
-      local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+      local value, is_pending = add(keys.values, keys.pending, keys.rest, keys.clean, id, delta, partition.rest_ms > 0)
       if value then
         added = added or is_pending
         now[place + 1] = value
       else
-        now[place + 1] = redis.call('HGET', values, id)
+        now[place + 1] = redis.call('HGET', keys.values, id)
         refused[#refused + 1] = place
         refused[#refused + 1] = 'overflow'
       end
       if value and key ~= '' then
         keyed = keyed + 1
-        remember_key(once, id .. '\0' .. key, 0, now_ms + remember_ms)
+        remember_key(keys.once, id .. '\0' .. key, 0, now_ms + remember_ms)
       end
     end
   end
 end
 if keyed > 0 then
-  forget_old_keys(once, keyed, now_ms)
-  keep_keys(once, remember_ms)
+  forget_old_keys(keys.once, keyed, now_ms)
+  keep_keys(keys.once, remember_ms)
 end
 if added and partition.pending_ms == 0 then
-  let_stay(values, clean)
+  let_stay(keys.values, keys.clean)
   partition.pending_ms = now_ms
-  save_partition(meta, partition)
+  save_partition(keys.meta, partition)
 end
-remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
+remember_answer(keys.meta, caller, call, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }

@@ -11,19 +11,13 @@ that leaves 64 bits with what waits is nil: it is not here. Also evicts values t
 @returns behind  epoch:integer seq:integer
 @cost    O(counters), and at most 1,000 evictions
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read
 local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: for ever
 local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
 
-local partition = open_partition(meta, '')
+local partition = open_partition(keys.meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
@@ -44,24 +38,24 @@ if seq < acked then
 end
 local now_ms = math.floor(clock_us() / 1000)
 -- Whoever reads more than flushes evict would fill the server.
-evict_due(values, clean, now_ms)
+evict_due(keys.values, keys.clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 local now = {}
 for at = counters_at, #counters, 2 do
   local id = counters[at]
-  local known = not anew and redis.call('HGET', values, id)
+  local known = not anew and redis.call('HGET', keys.values, id)
   now[#now + 1] = known
     or take_in(
-      values,
-      pending,
-      rest,
-      sealed,
-      clean,
+      keys.values,
+      keys.pending,
+      keys.rest,
+      keys.sealed,
+      keys.clean,
       id,
       counters[at + 1],
       is_sealed and seq < partition.seq,
       due_ms
     )
 end
-let_vanish(partition, values, clean, retain_ms)
+let_vanish(partition, keys.values, keys.clean, retain_ms)
 return { 'loaded', now }

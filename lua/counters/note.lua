@@ -6,14 +6,9 @@ once: it may be lost, too.
 @returns noted  values:[value:text?]
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
-local state = open_board(board)
+local state = open_board(keys.board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
@@ -22,16 +17,16 @@ if (#counters - counters_at + 1) / 2 > 1000 then
 end
 if state.turn == 0 then
   state.turn = clock_us()
-  save_board(board, state)
+  save_board(keys.board, state)
 end
-if redis.call('EXISTS', noted) == 0 then
-  redis.call('PERSIST', board)
-  redis.call('PERSIST', shown)
-  redis.call('PERSIST', idle)
-  redis.call('PERSIST', ahead)
+if redis.call('EXISTS', keys.noted) == 0 then
+  redis.call('PERSIST', keys.board)
+  redis.call('PERSIST', keys.shown)
+  redis.call('PERSIST', keys.idle)
+  redis.call('PERSIST', keys.ahead)
 end
 local values = {}
 for at = counters_at, #counters, 2 do
-  values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
+  values[#values + 1] = note(keys.shown, keys.noted, keys.idle, counters[at], counters[at + 1]) or false
 end
 return { 'noted', values }

@@ -11,28 +11,24 @@ Safe to repeat.
 @returns elsewhere place:text
 @cost    O(limit), and at most 1,000 evictions
 ]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
 local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
 local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
-local state = open_board(board)
+local state = open_board(keys.board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
-local other = other_place(board, place)
+local other = other_place(keys.board, place)
 if other then
   return { 'elsewhere', other }
 end
-evict_due(shown, idle, math.floor(clock_us() / 1000))
+evict_due(keys.shown, keys.idle, math.floor(clock_us() / 1000))
 -- Behind a restart or a failover it begins anew.
-local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
+local page = redis.call('HSCAN', keys.noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
 local next_cursor = place_of(page[1])
 if state.newest > 0 then
   return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }

@@ -8,16 +8,10 @@ comes later, so who flushes comes to an end. Also evicts values that are due.
 @returns unknown
 @cost    O(counters of the batch), and at most 1,000 evictions
 ]]
-local meta = KEYS[1] -- hash: what is known of the partition
-local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
-local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
-local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
-local partition = open_partition(meta, '')
+local partition = open_partition(keys.meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
@@ -25,12 +19,12 @@ if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
 local now_ms = math.floor(clock_us() / 1000)
-evict_due(values, clean, now_ms)
+evict_due(keys.values, keys.clean, now_ms)
 if partition.batch == '' then
-  local waiting = redis.call('HLEN', rest)
+  local waiting = redis.call('HLEN', keys.rest)
   local is_begun = waiting > 0
   if not is_begun then
-    waiting = redis.call('HLEN', pending)
+    waiting = redis.call('HLEN', keys.pending)
   end
   if waiting == 0 then
     return { 'nothing' }
@@ -46,11 +40,11 @@ if partition.batch == '' then
     partition.rest_ms = 0
   end
   -- First what a server without memory may refuse.
-  save_partition(meta, partition)
+  save_partition(keys.meta, partition)
   if not is_begun then
-    redis.call('RENAME', pending, rest)
+    redis.call('RENAME', keys.pending, keys.rest)
   end
-  fill_batch(rest, sealed, limit)
+  fill_batch(keys.rest, keys.sealed, limit)
 end
 return {
   'sealed',
@@ -59,6 +53,6 @@ return {
   partition.seq,
   partition.batch,
   partition.sealed_ms,
-  math.min(1, redis.call('EXISTS', rest, pending)),
-  redis.call('HGETALL', sealed),
+  math.min(1, redis.call('EXISTS', keys.rest, keys.pending)),
+  redis.call('HGETALL', keys.sealed),
 }

@@ -8,25 +8,20 @@ Answers what is shown of each. Also evicts values that are due. `elsewhere`: wha
 @returns elsewhere place:text
 @cost    O(counters), and at most 1,000 evictions
 ]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local turn = tonumber(ARGV[2]) -- integer: of the notes
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
 local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
-local state = open_board(board)
+local state = open_board(keys.board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if (#counters - counters_at + 1) / 3 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-local other = other_place(board, place)
+local other = other_place(keys.board, place)
 if other then
   return { 'elsewhere', other }
 end
@@ -35,7 +30,7 @@ if version < state.version or version < state.showing then
 end
 local now_us = clock_us()
 -- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
-evict_due(shown, idle, math.floor(now_us / 1000))
+evict_due(keys.shown, keys.idle, math.floor(now_us / 1000))
 local knows = turn == state.turn
 if state.turn == 0 then
   state.turn = now_us
@@ -44,22 +39,22 @@ if version > state.version then
   state.newest = math.max(state.newest, version)
 end
 -- First what a server without memory may refuse.
-save_board(board, state)
+save_board(keys.board, state)
 if place ~= '' then
-  redis.call('HSET', board, 'place', place)
+  redis.call('HSET', keys.board, 'place', place)
 end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local values = {}
 for at = counters_at, #counters, 3 do
   local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
-  local known = redis.call('HGET', shown, id)
+  local known = redis.call('HGET', keys.shown, id)
   if not known then
-    known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
+    known = put(keys.shown, keys.noted, keys.idle, id, value, knows and taken or nil, due_ms)
     if version > state.version then
-      redis.call('HSET', ahead, id, exact(version))
+      redis.call('HSET', keys.ahead, id, exact(version))
     end
   end
   values[#values + 1] = known
 end
-let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+let_board_vanish(keys.board, keys.shown, keys.noted, keys.ahead, keys.idle, retain_ms)
 return { 'shown', values }

@@ -13,11 +13,6 @@ any more. Safe to repeat.
 @returns stale  version:integer
 @cost    O(counters), the memory is freed in the background
 ]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
-local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local since = tonumber(ARGV[2]) -- integer: the version before it
 local turn = tonumber(ARGV[3]) -- integer: of the notes, or of the page before
@@ -26,7 +21,7 @@ local last = ARGV[5] == '1' -- flag: whether this is the last page
 local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
 
-local state = open_board(board)
+local state = open_board(keys.board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
@@ -34,12 +29,12 @@ if (#counters - counters_at + 1) / 3 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 if state.version == seen then
-  redis.call('UNLINK', shown, idle, ahead)
+  redis.call('UNLINK', keys.shown, keys.idle, keys.ahead)
   state.version, state.newest = since, 0
 elseif version <= state.version then
   return { 'stale', state.version }
 elseif since ~= state.version then
-  if redis.call('EXISTS', shown) == 1 then
+  if redis.call('EXISTS', keys.shown) == 1 then
     return { 'gap', state.version }
   end
   state.version = since
@@ -51,38 +46,38 @@ end
 local settles, settled = turn == state.turn, false
 state.showing = not last and version or 0
 -- First what a server without memory may refuse.
-save_board(board, state)
+save_board(keys.board, state)
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 for at = counters_at, #counters, 3 do
   local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
-  local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
+  local own = state.newest > 0 and tonumber(redis.call('HGET', keys.ahead, id) or 0) or 0
   -- A value that was read later may have these notes on top of SQL, which has them, too: the next round puts it right.
   if own < version then
     if settles and taken ~= '' then
       settled = true
-      local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
+      local left = redis.pcall('HINCRBY', keys.noted, id, opposite(taken))
       if left == 0 then
-        redis.call('HDEL', noted, id)
+        redis.call('HDEL', keys.noted, id)
       end
     end
     if value == '' then
-      redis.call('HDEL', shown, id)
-      redis.call('ZREM', idle, id)
-    elseif redis.call('HEXISTS', shown, id) == 1 then
-      put(shown, noted, idle, id, value, '0', due_ms)
+      redis.call('HDEL', keys.shown, id)
+      redis.call('ZREM', keys.idle, id)
+    elseif redis.call('HEXISTS', keys.shown, id) == 1 then
+      put(keys.shown, keys.noted, keys.idle, id, value, '0', due_ms)
     end
   end
 end
 if last then
   state.version = version
   if state.newest <= version then
-    redis.call('UNLINK', ahead)
+    redis.call('UNLINK', keys.ahead)
     state.newest = 0
   end
 end
 if settled then
   state.turn = state.turn + 1
 end
-save_board(board, state)
-let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+save_board(keys.board, state)
+let_board_vanish(keys.board, keys.shown, keys.noted, keys.ahead, keys.idle, retain_ms)
 return { 'shown', state.turn }

@@ -5,22 +5,19 @@ Tells what is shown, in the order of the ids; null for what has to be read from 
 @returns told  turn:integer values:[value:text?] noted:[sum:text?]
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
-local shown = KEYS[2] -- hash: id -> what is shown
-local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
-local state = open_board(board)
+local state = open_board(keys.board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if #ids - ids_at >= 1000 then
   return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
-local values = redis.call('HMGET', shown, unpack(ids))
+local values = redis.call('HMGET', keys.shown, unpack(ids))
 for at = 1, #values do
   if not values[at] then
-    return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
+    return { 'told', state.turn, values, redis.call('HMGET', keys.noted, unpack(ids)) }
   end
 end
 return { 'told', state.turn, values, {} }

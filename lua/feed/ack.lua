@@ -7,37 +7,12 @@ more), unclaimed, held (by another claim).
 @returns lost
 @cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
-local parked = KEYS[10] -- hash: id -> delayed message, later its position
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
-local keys = {
-  meta = meta,
-  log = log,
-  early = early,
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  parked = parked,
-  subscribers = subscribers,
-}
-
-local feed = open_feed(meta, '', caller)
+local feed = open_feed(keys.meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -54,18 +29,18 @@ if remembered then
   return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
+if not is_live(keys.leases, token, now_ms) then
   return { 'lost' }
 end
 
 local done, others, refused, told = {}, {}, {}, ''
 if #ids < ids_at then
-  done = work_of(claimed, work, token)
+  done = work_of(keys.claimed, keys.work, token)
 end
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
+for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
+  local holder = found.place and redis.call('ZSCORE', keys.claimed, found.place)
   if holder == token then
-    local entry = parse_work(redis.call('HGET', work, found.place))
+    local entry = parse_work(redis.call('HGET', keys.work, found.place))
     entry.place = found.place
     done[#done + 1] = entry
   else
@@ -78,11 +53,11 @@ if #others > 0 then
 end
 
 if #done > 0 then
-  local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
+  local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #done
   remove_entries(feed, keys, done)
   if is_over then
-    redis.call('HDEL', work, lease_field(token))
-    redis.call('ZREM', leases, token)
+    redis.call('HDEL', keys.work, lease_field(token))
+    redis.call('ZREM', keys.leases, token)
   end
   if feed.look or feed.moved ~= 0 then
     compact(feed, keys, now_ms, #done)
@@ -90,7 +65,7 @@ if #done > 0 then
   if may_rest(feed) then
     rest_when_empty(feed, keys, now_ms)
   end
-  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
-  save_feed(meta, feed)
+  remember_answer(keys.meta, caller, call, now_ms, #done .. ' ' .. told)
+  save_feed(keys.meta, feed)
 end
 return { 'acked', #done, refused }

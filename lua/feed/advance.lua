@@ -6,14 +6,11 @@ beginning. A marker of an earlier life of the feed, or a subscriber that does no
 @returns absent
 @cost    O(log subscribers)
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local subscribers = KEYS[2] -- sorted set: subscriber -> position
-local guards = KEYS[3] -- sorted set: protected subscriber -> position
 local name = ARGV[1] -- text: the subscriber
 local to = ARGV[2] -- text: the marker
 local rewind = ARGV[3] == '1' -- flag: whether it may move back
 
-local feed = open_feed(meta, '')
+local feed = open_feed(keys.meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -21,7 +18,7 @@ local marker = parse_marker(to)
 if not marker then
   return redis.error_reply('INVALID to: not a marker')
 end
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
+local known = tonumber(redis.call('ZSCORE', keys.subscribers, name) or nil)
 if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
   return { 'absent' }
 end
@@ -29,8 +26,8 @@ local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
 if not rewind then
   position = math.max(position, known)
 end
-redis.call('ZADD', subscribers, exact(position), name)
-if redis.call('ZSCORE', guards, name) then
-  redis.call('ZADD', guards, exact(position), name)
+redis.call('ZADD', keys.subscribers, exact(position), name)
+if redis.call('ZSCORE', keys.guards, name) then
+  redis.call('ZADD', keys.guards, exact(position), name)
 end
 return { 'advanced', format_marker(feed.epoch, position) }

@@ -7,8 +7,6 @@ the feed has not begun or has anything else to do first, or a message has more t
 @returns declined
 @cost    O(messages)
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
@@ -19,7 +17,7 @@ local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: t
 local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
-local feed = open_feed(meta, codec, caller)
+local feed = open_feed(keys.meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -50,11 +48,11 @@ local ttl_ms, bytes = exact(expire_ms), feed.bytes
 local form, base = exact_range(first, last)
 for at = bodies_at, #bodies, 1 do
   local body = bodies[at]
-  add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+  add_entry(keys.log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
   bytes = bytes + #body
 end
-note_quick(feed, first, last, expire_ms, meta)
+note_quick(feed, first, last, expire_ms, keys.meta)
 feed.last, feed.bytes = last, bytes
-save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
+save_feed_and_call(keys.meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }

@@ -11,20 +11,6 @@ and which keep the id that they got then.
          surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
          twice as many messages that are written anew
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local expiry = KEYS[5] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[6] -- sorted set: id -> visible_at_us
-local parked = KEYS[7] -- hash: id -> delayed message, later its position
-local once = KEYS[8] -- hash: idempotency key -> id
-local claimed = KEYS[9] -- sorted set: position -> token of its claim
-local leases = KEYS[10] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[11] -- sorted set: positions that are free again
-local work = KEYS[12] -- hash: position -> claims so far, bytes, expiry, id
-local subscribers = KEYS[13] -- sorted set: subscriber -> position
-local guards = KEYS[14] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -38,23 +24,7 @@ local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: al
 local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
 local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
-local keys = {
-  meta = meta,
-  log = log,
-  early = early,
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  delayed = delayed,
-  parked = parked,
-  subscribers = subscribers,
-  guards = guards,
-}
-
-local feed = open_feed(meta, codec, caller)
+local feed = open_feed(keys.meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -66,7 +36,7 @@ if feed.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. feed.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  if not take_up(meta, partitions, proof) then
+  if not take_up(keys.meta, partitions, proof) then
     return { 'unagreed' }
   end
 end
@@ -82,7 +52,7 @@ if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, 5 do
     local place = (at - messages_at) / 5
-    local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
+    local id = messages[at + 3] ~= '' and id_of_key(keys.once, messages[at + 3], now_ms)
     if id and id ~= first + place then
       duplicates[#duplicates + 1] = place
       duplicates[#duplicates + 1] = id
@@ -92,13 +62,13 @@ if remembered then
 end
 
 -- What comes behind the first message, each once on nothing: none is there where the call is refused.
-redis.call('HGET', once, '')
-redis.call('ZADD', delayed, 'XX', '0', '')
-local created = begin_feed(meta, feed, now_us) and 1 or 0
+redis.call('HGET', keys.once, '')
+redis.call('ZADD', keys.delayed, 'XX', '0', '')
+local created = begin_feed(keys.meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 if is_kept or shows or reaps then
-  refuse_when_full(meta, feed)
+  refuse_when_full(keys.meta, feed)
   try_retention(keys)
 end
 if shows then
@@ -115,7 +85,7 @@ for at = messages_at, #messages, 5 do
   id = id + 1
   local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
   local key, origin = messages[at + 3], messages[at + 4]
-  local known = key ~= '' and id_of_key(once, key, now_ms)
+  local known = key ~= '' and id_of_key(keys.once, key, now_ms)
   if known then
     duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
@@ -135,12 +105,12 @@ for at = messages_at, #messages, 5 do
     aside = true
   end
   if key ~= '' and not known then
-    remember_key(once, key, id, now_ms + remember_ms)
+    remember_key(keys.once, key, id, now_ms + remember_ms)
     keyed = keyed + 1
   end
 end
 feed.last, feed.bytes = id, feed.bytes + bytes
-index_expiry(expiry, indexed)
+index_expiry(keys.expiry, indexed)
 if is_kept then
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
   apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
@@ -149,8 +119,8 @@ if feed.look or feed.moved ~= 0 then
   compact(feed, keys, now_ms, count)
 end
 if keyed > 0 then
-  forget_old_keys(once, keyed, now_ms)
-  keep_keys(once, remember_ms)
+  forget_old_keys(keys.once, keyed, now_ms)
+  keep_keys(keys.once, remember_ms)
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
   end
@@ -159,11 +129,11 @@ if must_move(feed, now_ms) then
   move_all(feed, keys, now_ms)
 end
 if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
-  local aside_keys = { log, bodies, expiry, delayed, parked }
+  local aside_keys = { keys.log, keys.bodies, keys.expiry, keys.delayed, keys.parked }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end
 end
-save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
+save_feed_and_call(keys.meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }

@@ -7,27 +7,6 @@ Ids that the claim does not hold are passed over.
 @cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and
          there, and for 50 dead letters that have expired
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
-local parked = KEYS[10] -- hash: id -> delayed message, later its position
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local dead_meta = KEYS[12] -- hash: state of the dead-letter feed
-local dead_log = KEYS[13] -- stream: the dead letters
-local dead_early = KEYS[14] -- stream: the same of the dead letters
-local dead_bodies = KEYS[15] -- hash: the same of the dead letters
-local dead_claimed = KEYS[16] -- sorted set: the same of the dead letters
-local dead_leases = KEYS[17] -- sorted set: the same of the dead letters
-local dead_returned = KEYS[18] -- sorted set: the same of the dead letters
-local dead_work = KEYS[19] -- hash: the same of the dead letters
-local dead_expiry = KEYS[20] -- sorted set: position -> expires_at_ms of dead letters
-local dead_parked = KEYS[21] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that was to read the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -37,40 +16,27 @@ local dead_channel = ARGV[6] -- text: where those wait who read dead letters
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
 
-local keys = {
-  meta = meta,
-  log = log,
-  early = early,
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  parked = parked,
-  subscribers = subscribers,
-}
 local dead_keys = {
-  meta = dead_meta,
-  log = dead_log,
-  early = dead_early,
-  bodies = dead_bodies,
-  claimed = dead_claimed,
-  leases = dead_leases,
-  returned = dead_returned,
-  work = dead_work,
-  expiry = dead_expiry,
-  parked = dead_parked,
+  meta = keys.dead_meta,
+  log = keys.dead_log,
+  early = keys.dead_early,
+  bodies = keys.dead_bodies,
+  claimed = keys.dead_claimed,
+  leases = keys.dead_leases,
+  returned = keys.dead_returned,
+  work = keys.dead_work,
+  expiry = keys.dead_expiry,
+  parked = keys.dead_parked,
 }
 
-local feed = open_feed(meta, codec, caller)
+local feed = open_feed(keys.meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
-local dead = open_feed(dead_meta, codec)
+local dead = open_feed(keys.dead_meta, codec)
 if dead.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. dead.layout)
 end
@@ -83,30 +49,30 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if not is_live(leases, token, now_ms) then
+if not is_live(keys.leases, token, now_ms) then
   return { 'lost' }
 end
 
 local entries = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
+for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   local entry = found.place
-    and redis.call('ZSCORE', claimed, found.place) == token
+    and redis.call('ZSCORE', keys.claimed, found.place) == token
     and entry_at(feed, keys, found.place)
   entries[#entries + 1] = entry or nil
 end
-complete_entries(work, entries)
+complete_entries(keys.work, entries)
 if #entries > 0 then
-  local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
+  local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #entries
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
-  refuse_when_full(meta, feed)
+  refuse_when_full(keys.meta, feed)
   try_whole_removal(keys)
-  bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  bury_entries(dead, dead_keys, keys.bodies, entries, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
   remove_entries(feed, keys, entries)
   if is_over then
-    redis.call('HDEL', work, lease_field(token))
-    redis.call('ZREM', leases, token)
+    redis.call('HDEL', keys.work, lease_field(token))
+    redis.call('ZREM', keys.leases, token)
   end
   if feed.look or feed.moved ~= 0 then
     compact(feed, keys, now_ms, #entries)
@@ -114,7 +80,7 @@ if #entries > 0 then
   if may_rest(feed) then
     rest_when_empty(feed, keys, now_ms)
   end
-  remember_answer(meta, caller, call, now_ms, exact(#entries))
-  save_feed(meta, feed)
+  remember_answer(keys.meta, caller, call, now_ms, exact(#entries))
+  save_feed(keys.meta, feed)
 end
 return { 'buried', #entries }

@@ -10,29 +10,6 @@ Repeating the call gives the same claim again while it is live.
 @cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000
          of lapsed claims
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[7] -- sorted set: positions that are free again
-local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[10] -- sorted set: id -> visible_at_us
-local parked = KEYS[11] -- hash: id -> delayed message, later its position
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[14] -- hash: state of the dead-letter feed
-local dead_log = KEYS[15] -- stream: the dead letters
-local dead_early = KEYS[16] -- stream: the same of the dead letters
-local dead_bodies = KEYS[17] -- hash: the same of the dead letters
-local dead_claimed = KEYS[18] -- sorted set: the same of the dead letters
-local dead_leases = KEYS[19] -- sorted set: the same of the dead letters
-local dead_returned = KEYS[20] -- sorted set: the same of the dead letters
-local dead_work = KEYS[21] -- hash: the same of the dead letters
-local dead_expiry = KEYS[22] -- sorted set: position -> expires_at_ms of dead letters
-local dead_parked = KEYS[23] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
@@ -45,23 +22,7 @@ local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: a
 local dead_channel = ARGV[10] -- text: where those wait who read dead letters
 local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
-local keys = {
-  meta = meta,
-  log = log,
-  early = early,
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  delayed = delayed,
-  parked = parked,
-  subscribers = subscribers,
-  guards = guards,
-}
-
-local feed = open_feed(meta, codec, caller)
+local feed = open_feed(keys.meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -71,7 +32,7 @@ end
 if feed.partitions > 0 and feed.partitions ~= partitions then
   return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
-local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
+local dead = max_claims > 0 and open_feed(keys.dead_meta, codec) or { layout = FEED_LAYOUT }
 if dead.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. dead.layout)
 end
@@ -82,20 +43,20 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 local known_token = remembered
-if known_token and is_live(leases, known_token, now_ms) then
-  local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-  local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
+if known_token and is_live(keys.leases, known_token, now_ms) then
+  local ends_at_ms = tonumber(redis.call('ZSCORE', keys.leases, known_token))
+  local messages = tell_messages(claimed_entries(feed, keys, known_token), keys.bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
 end
 if feed.epoch == 0 then
   return { 'empty', 0, 0 }
 end
 
-local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+local freed = lapse_claims(keys.leases, keys.claimed, keys.returned, keys.work, now_ms, 1000)
 local shown = 0
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
   shown = show_due(feed, keys, now_us, 100 + limit)
-  keep_with_feed(feed, bodies, now_ms)
+  keep_with_feed(feed, keys.bodies, now_ms)
 end
 local found = new_findings(limit)
 find_returned(found, feed, keys, limit, max_claims, now_ms)
@@ -103,26 +64,26 @@ find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
 -- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
-  refuse_when_full(meta, feed)
-  redis.call('ZADD', claimed, 'XX', '0', '')
+  refuse_when_full(keys.meta, feed)
+  redis.call('ZADD', keys.claimed, 'XX', '0', '')
 end
 if #found.dead > 0 then
   local dead_keys = {
-    meta = dead_meta,
-    log = dead_log,
-    early = dead_early,
-    bodies = dead_bodies,
-    claimed = dead_claimed,
-    leases = dead_leases,
-    returned = dead_returned,
-    work = dead_work,
-    expiry = dead_expiry,
-    parked = dead_parked,
+    meta = keys.dead_meta,
+    log = keys.dead_log,
+    early = keys.dead_early,
+    bodies = keys.dead_bodies,
+    claimed = keys.dead_claimed,
+    leases = keys.dead_leases,
+    returned = keys.dead_returned,
+    work = keys.dead_work,
+    expiry = keys.dead_expiry,
+    parked = keys.dead_parked,
   }
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
   try_whole_removal(keys)
-  bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
+  bury_entries(dead, dead_keys, keys.bodies, found.dead, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then
@@ -139,14 +100,14 @@ end
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
   feed.token = math.max(feed.token + 1, now_us)
-  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
-  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+  prolong_entries(feed, keys.expiry, found.free, expires_at_ms + grace_ms)
+  open_claim(keys.leases, keys.claimed, keys.returned, keys.work, exact(feed.token), expires_at_ms, lease_ms, found.free)
 end
 if #found.free > 0 then
-  remember_answer(meta, caller, call, now_ms, exact(feed.token))
+  remember_answer(keys.meta, caller, call, now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
-  local used = { log, claimed, leases, returned, work, expiry, parked }
+  local used = { keys.log, keys.claimed, keys.leases, keys.returned, keys.work, keys.expiry, keys.parked }
   for _, key in ipairs(used) do
     keep_with_feed(feed, key, now_ms)
   end
@@ -154,12 +115,12 @@ end
 if must_move(feed, now_ms) then
   move_all(feed, keys, now_ms)
 end
-save_feed(meta, feed)
+save_feed(keys.meta, feed)
 if #found.free > 0 then
-  local messages = tell_messages(found.free, bodies)
+  local messages = tell_messages(found.free, keys.bodies)
   return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then
   return { 'empty', #found.dead, 1 }
 end
-return { 'empty', 0, recheck_after(feed, leases, now_ms) }
+return { 'empty', 0, recheck_after(feed, keys.leases, now_ms) }

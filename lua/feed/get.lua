@@ -7,23 +7,10 @@ looks for no more: it has `looked` for so many of the ids.
 @cost    O(ids x log n), and 4 MiB of bodies
 @reads
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local claimed = KEYS[6] -- sorted set: position -> token of its claim
-local leases = KEYS[7] -- sorted set: token -> when the claim ends, in ms
-local parked = KEYS[8] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
-local keys = {
-  log = log,
-  early = early,
-}
-
-local feed = open_feed(meta, codec)
+local feed = open_feed(keys.meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -33,7 +20,7 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
 local looked, budget = 0, budget_of(#ids)
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
+for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   if not is_left(budget) then
     break
   end
@@ -46,12 +33,12 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
   end
   looked = found.at
 end
-complete_entries(work, entries)
-local held = find_claimed(claimed, leases, entries, now_ms)
+complete_entries(keys.work, entries)
+local held = find_claimed(keys.claimed, keys.leases, entries, now_ms)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, now_ms) then
     alive[#alive + 1] = entry
     tell_claim(claims, entry.position, held[entry.place])
   end
 end
-return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }
+return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, keys.bodies), claims }

@@ -8,36 +8,18 @@ counts what waits to become visible, `dead` what the dead-letter feed stores; wh
 @cost    O(log n), and the bodies of two messages
 @reads
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local subscribers = KEYS[9] -- sorted set: subscriber -> position
-local guards = KEYS[10] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[11] -- hash: state of the dead-letter feed
-local dead_log = KEYS[12] -- stream: the dead letters
-local dead_early = KEYS[13] -- stream: the same of the dead letters
-local dead_leases = KEYS[14] -- sorted set: the same of the dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 
-local keys = {
-  log = log,
-  early = early,
-}
-local dead_keys = { log = dead_log, early = dead_early }
+local dead_keys = { log = keys.dead_log, early = keys.dead_early }
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(keys.meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
-local dead = open_feed(dead_meta, '')
+local dead = open_feed(keys.dead_meta, '')
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 
@@ -46,28 +28,28 @@ local function tell_end(answer, raw)
     return
   end
   local entry = parse_entry(raw)
-  complete_entries(work, { entry })
-  local token = redis.call('ZSCORE', claimed, entry.place)
-  local held = token and is_live(leases, token, now_ms)
+  complete_entries(keys.work, { entry })
+  local token = redis.call('ZSCORE', keys.claimed, entry.place)
+  local held = token and is_live(keys.leases, token, now_ms)
   local holder = held and tonumber(token) or 0
-  local body = body_of(bodies, entry)
+  local body = body_of(keys.bodies, entry)
   for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
     answer[#answer + 1] = part
   end
 end
 
-local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
-tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
+local ends, newest = {}, redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')
+tell_end(ends, raws_between(feed, keys.log, keys.early, 1, '+', 1)[1])
+tell_end(ends, newest[1] or redis.call('XREVRANGE', keys.early, '+', '-', 'COUNT', '1')[1])
 local readers = {}
-local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
+local furthest = redis.call('ZRANGE', keys.subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do
   readers[#readers + 1] = furthest[at]
   readers[#readers + 1] = tonumber(furthest[at + 1])
-  readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
+  readers[#readers + 1] = redis.call('ZSCORE', keys.guards, furthest[at]) and 1 or 0
 end
-local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
-local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
+local visible, waiting = log_length(feed, keys), redis.call('ZCARD', keys.delayed)
+local is_any_due = is_due(feed, keys.leases, now_us) or is_due(dead, keys.dead_leases, now_us)
 return {
   'inspection',
   feed.epoch,
@@ -75,12 +57,12 @@ return {
   now_ms,
   is_any_due and 1 or 0,
   visible + waiting,
-  redis.call('ZCARD', claimed),
+  redis.call('ZCARD', keys.claimed),
   waiting,
   feed.bytes,
   log_length(dead, dead_keys),
-  redis.call('ZCARD', leases),
-  redis.call('ZCARD', subscribers),
+  redis.call('ZCARD', keys.leases),
+  redis.call('ZCARD', keys.subscribers),
   feed.codec,
   ends,
   readers,

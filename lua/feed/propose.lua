@@ -7,10 +7,9 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 @returns agreed
 @cost    O(1)
 ]]
-local meta = KEYS[1] -- hash: the feed's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
 
-local feed = open_feed(meta, '')
+local feed = open_feed(keys.meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -20,4 +19,4 @@ end
 if feed.partitions > 0 then
   return { 'agreed' }
 end
-return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
+return { 'proposed', propose(keys.meta, FEED_LAYOUT, exact(clock_us())) }

@@ -11,15 +11,6 @@ those that reach `most_bytes`: there is `more` then.
 @cost    O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies
 @reads
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
-local bodies = KEYS[4] -- hash: id -> body, of those that are large
-local claimed = KEYS[5] -- sorted set: position -> token of its claim
-local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
@@ -29,7 +20,7 @@ local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live cl
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
 local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(keys.meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -50,12 +41,12 @@ local page = { messages = {}, claims = {} }
 local hide = { origin = except_origin, claimed = not include_claimed }
 local most = math.min(CALL_BYTES, most_bytes)
 local position, shown, more, left =
-  read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
+  read_log(feed, keys.log, keys.early, keys.bodies, keys.claimed, keys.leases, keys.work, start.position, limit, most, hide, now_ms, page)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
   local suffix
   suffix, more =
-    read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
+    read_delayed(keys.delayed, keys.parked, keys.bodies, start, limit - shown, left, hide, now_ms, page.messages)
   next_marker = next_marker .. suffix
 elseif include_delayed then
   next_marker = next_marker .. start.suffix

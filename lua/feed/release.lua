@@ -6,12 +6,6 @@ Without ids the whole claim. Ids that the claim does not hold are passed over. W
 @returns lost
 @cost    O(messages x log n)
 ]]
-local meta = KEYS[1] -- hash: the feed's state
-local claimed = KEYS[2] -- sorted set: position -> token of its claim
-local leases = KEYS[3] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[4] -- sorted set: places that are free again
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local parked = KEYS[6] -- hash: id -> delayed message, later its position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
@@ -20,7 +14,7 @@ local token = ARGV[5] -- text: token of the claim
 local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
 local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
-local feed = open_feed(meta, '', caller)
+local feed = open_feed(keys.meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -32,32 +26,32 @@ if remembered then
   return { 'released', tonumber(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
+if not is_live(keys.leases, token, now_ms) then
   return { 'lost' }
 end
-local places = places_held(claimed, token)
+local places = places_held(keys.claimed, token)
 if #ids >= ids_at then
   places = {}
-  for _, found in ipairs(look_up(parked, ids, ids_at)) do
-    if found.place and redis.call('ZSCORE', claimed, found.place) == token then
+  for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
+    if found.place and redis.call('ZSCORE', keys.claimed, found.place) == token then
       places[#places + 1] = found.place
     end
   end
 end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
+local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #places
 if #places > 0 then
-  give_back(claimed, returned, work, places)
+  give_back(keys.claimed, keys.returned, keys.work, places)
   if unseen then
-    uncount(work, places)
+    uncount(keys.work, places)
   end
 end
 if is_over then
-  forget_lease(leases, work, token)
+  forget_lease(keys.leases, keys.work, token)
 end
 -- What has changed nothing needs no memory, which a full server would refuse.
 if is_over or #places > 0 then
-  remember_answer(meta, caller, call, now_ms, #places)
+  remember_answer(keys.meta, caller, call, now_ms, #places)
 end
-keep_with_feed(feed, returned, now_ms)
+keep_with_feed(feed, keys.returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }

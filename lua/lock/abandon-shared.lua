@@ -5,10 +5,6 @@ Whoever is first in line afterwards is told.
 @returns abandoned  more:flag
 @cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
@@ -18,7 +14,7 @@ local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = read_lock(redis.call('GET', state))
+local lock = read_lock(redis.call('GET', keys.state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -28,20 +24,20 @@ local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
-local token = redis.call('HGET', reader_ids, 'i' .. id)
+redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket))
+local token = redis.call('HGET', keys.reader_ids, 'i' .. id)
 if token then
-  forget_reader(readers, reader_ids, token)
+  forget_reader(keys.readers, keys.reader_ids, token)
 end
-count_readers(lock, readers, reader_ids, now_ms)
+count_readers(lock, keys.readers, keys.reader_ids, now_ms)
 lapse(lock, now_ms)
 local served
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
-  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+  served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
+elseif lock.last_ticket > 0 and not call_first(keys.queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
 end
 if lock_text(lock) ~= before then
-  save_freed_lock(state, lock, now_ms)
+  save_freed_lock(keys.state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

@@ -5,8 +5,6 @@ Whoever is first in line afterwards is told.
 @returns abandoned  more:flag
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
@@ -17,7 +15,7 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = read_lock(redis.call('GET', state))
+local lock = read_lock(redis.call('GET', keys.state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -32,7 +30,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
+local left = lock.last_ticket > 0 and redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket)) > 0
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
 if gave then
   lock.mode = '-'
@@ -43,15 +41,15 @@ local called = called_id(lock.called) == id
 lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
-  served = serve(lock, queue, '', claim_ms, now_us, how)
-elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+  served = serve(lock, keys.queue, '', claim_ms, now_us, how)
+elseif left and not call_first(keys.queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
 elseif left and lock.mode == 's' then
-  local first = first_ticket(queue)
+  local first = first_ticket(keys.queue)
   -- Nobody who wants it alone stands before these readers any more.
   served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
-  save_freed_lock(state, lock, now_ms)
+  save_freed_lock(keys.state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

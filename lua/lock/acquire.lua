@@ -10,8 +10,6 @@ lease. `more`: the lock is free and others are first; call `serve`.
 @returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
@@ -26,7 +24,7 @@ local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease w
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
+local stored = redis.call('GET', keys.state)
 local last_token, line = free_token(stored, id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
@@ -36,7 +34,7 @@ if last_token then
   local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
   redis.call(
     'SET',
-    state,
+    keys.state,
     '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
     'PX',
     kept_ms_after(left_ms, line ~= '0 0')
@@ -54,7 +52,7 @@ end
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
   if confirms then
     lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
-    save_freed_lock(state, lock, now_ms)
+    save_freed_lock(keys.state, lock, now_ms)
   end
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
@@ -67,7 +65,7 @@ local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-  save_lock(state, lock, now_ms)
+  save_lock(keys.state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 
@@ -79,21 +77,21 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local own = confirms and keep_place(keys.queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
   local how = { channel = channel, sharded = sharded, counted = counted }
   if not barging then
-    served = serve(lock, queue, own, claim_ms, now_us, how)
+    served = serve(lock, keys.queue, own, claim_ms, now_us, how)
   end
   if barging or served == 'own' or served == 'nobody' then
     lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
     grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-    save_lock(state, lock, now_ms)
-    redis.call('ZREM', queue, own)
-    if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+    save_lock(keys.state, lock, now_ms)
+    redis.call('ZREM', keys.queue, own)
+    if lock.last_ticket > 0 and not call_first(keys.queue, lease_ms, how) then
       lock.last_ticket = 0
-      save_lock(state, lock, now_ms)
+      save_lock(keys.state, lock, now_ms)
     end
     return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
   end
@@ -103,18 +101,18 @@ local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local stands_again = waits and called and not passes_by(lock, now_ms)
 if waits and called and not stands_again then
   lock.called = call_until(now_ms, claim_ms, id)
-  save_lock(state, lock, now_ms)
+  save_lock(keys.state, lock, now_ms)
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
   if stands_again then
     lock.called = '0'
-    stand_before_all(queue, own, lock.last_ticket)
+    stand_before_all(keys.queue, own, lock.last_ticket)
   end
-  local newest, place = stand_in_line(queue, own, lock.last_ticket)
+  local newest, place = stand_in_line(keys.queue, own, lock.last_ticket)
   if newest ~= lock.last_ticket or served or stands_again then
     lock.last_ticket = newest
-    save_lock(state, lock, now_ms)
+    save_lock(keys.state, lock, now_ms)
   end
   if is_called(lock.called, now_ms) then
     recheck_ms = math.min(recheck_ms, claim_ms)
@@ -130,6 +128,6 @@ if waits then
   return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
 end
 if served then
-  save_lock(state, lock, now_ms)
+  save_lock(keys.state, lock, now_ms)
 end
 return { 'held', recheck_ms, more }

@@ -5,12 +5,9 @@ is 0.
 @returns extended  now_ms:integer leases:[expires_at_ms:integer]
 @cost    O(leases x log n)
 ]]
-local state = KEYS[1] -- string: the lock's state
-local readers = KEYS[2] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[3] -- hash: id -> token, and token -> id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
-local lock = read_lock(redis.call('GET', state))
+local lock = read_lock(redis.call('GET', keys.state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -18,18 +15,18 @@ local now_ms = math.floor(clock_us() / 1000)
 local ends, any = {}, false
 for at = leases_at, #leases, 2 do
   local expires_at_ms = 0
-  if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
+  if lock.mode == 's' and tonumber(redis.call('ZSCORE', keys.readers, leases[at]) or 0) > now_ms then
     expires_at_ms = now_ms + leases[at + 1]
-    redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-    redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
+    redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock, now_ms))
+    redis.call('ZADD', keys.readers, 'XX', expires_at_ms, leases[at])
     any = true
   end
   ends[#ends + 1] = expires_at_ms
 end
 if any then
-  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
-  save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-  redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
+  lock.expires_at_ms = tonumber(redis.call('ZRANGE', keys.readers, '-1', '-1', 'WITHSCORES')[2])
+  save_freed_lock(keys.state, lock, now_ms)
+  redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock, now_ms))
+  redis.call('PEXPIRE', keys.reader_ids, lock_kept_ms(lock, now_ms))
 end
 return { 'extended', now_ms, ends }

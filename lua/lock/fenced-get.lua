@@ -6,10 +6,9 @@ Reads a value that was stored under a token.
 @cost    O(1)
 @reads
 ]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
-local stored = open_fenced(fenced)
+local stored = open_fenced(keys.fenced)
 if stored.layout ~= FENCED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. stored.layout)
 end

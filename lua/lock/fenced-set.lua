@@ -7,14 +7,13 @@ overtaken by it: it changes nothing.
 @returns refused  token:integer
 @cost    O(1)
 ]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that made the value
 local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
 local value = ARGV[3] -- bytes: the value
 local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
 local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
 
-local stored = open_fenced(fenced)
+local stored = open_fenced(keys.fenced)
 if stored.layout ~= FENCED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. stored.layout)
 end
@@ -30,7 +29,7 @@ if stored.token == token and process ~= '' and process == stored.process and cal
 end
 redis.call(
   'HSET',
-  fenced,
+  keys.fenced,
   'layout',
   FENCED_LAYOUT,
   'codec',

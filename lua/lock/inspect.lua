@@ -5,12 +5,8 @@ Looks at the lock: its leases, soonest to end first, and its line. Names at most
 @cost    O(log n + 200)
 @reads
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 
-local lock = read_lock(redis.call('GET', state))
+local lock = read_lock(redis.call('GET', keys.state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -20,19 +16,19 @@ local leases = {}
 if lock.mode == 'x' then
   leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
 elseif lock.mode == 's' then
-  local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+  local live = redis.call('ZRANGEBYSCORE', keys.readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
   for at = 1, #live, 2 do
-    local known = redis.call('HGET', reader_ids, live[at])
+    local known = redis.call('HGET', keys.reader_ids, live[at])
     leases[#leases + 1] = tonumber(live[at])
     leases[#leases + 1] = tonumber(live[at + 1])
     leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
   end
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.kind
   line[#line + 1] = ticket.holder
 end
-return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }
+return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', keys.queue), line }

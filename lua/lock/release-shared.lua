@@ -6,35 +6,31 @@ somebody waits; call `serve`.
 @returns lost
 @cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local token = ARGV[1] -- text: proves the lease
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = read_lock(redis.call('GET', state))
+local lock = read_lock(redis.call('GET', keys.state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
+local expires_at_ms = tonumber(redis.call('ZSCORE', keys.readers, token) or 0)
 if lock.mode ~= 's' or expires_at_ms <= now_ms then
   return { 'lost' }
 end
-forget_reader(readers, reader_ids, token)
-count_readers(lock, readers, reader_ids, now_ms)
+forget_reader(keys.readers, keys.reader_ids, token)
+count_readers(lock, keys.readers, keys.reader_ids, now_ms)
 if lock.mode ~= 's' then
   lock.mode = '-'
 end
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+  served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
 end
-save_freed_lock(state, lock, now_ms)
+save_freed_lock(keys.state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }

@@ -7,8 +7,6 @@ that the token is unknown, and the answer is `lost`. `more`: the lock is free an
 @returns lost
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
 local token = ARGV[1] -- text: proves the lease
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
@@ -20,10 +18,10 @@ local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
+local stored = redis.call('GET', keys.state)
 if is_quickly_given_back(stored, token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
+  local saved = redis.pcall('SETRANGE', keys.state, MODE_AT, '-')
   if type(saved) == 'number' then
     return { 'released', 0 }
   end
@@ -47,11 +45,11 @@ end
 lock.mode = '-'
 lock.expires_at_ms = 0
 if lock.last_ticket == 0 then
-  save_freed_lock(state, lock, now_ms)
+  save_freed_lock(keys.state, lock, now_ms)
   return { 'released', 0 }
 end
 
 local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve(lock, queue, '', claim_ms, now_us, how)
-save_freed_lock(state, lock, now_ms)
+local served = serve(lock, keys.queue, '', claim_ms, now_us, how)
+save_freed_lock(keys.state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }

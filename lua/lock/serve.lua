@@ -4,27 +4,23 @@ Hands a lock that is free, or shared, to those who are first in line and alive.
 @returns served  more:flag
 @cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
-local state = KEYS[1] -- string: the lock's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local readers = KEYS[3] -- sorted set: token -> when its lease ends
-local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = read_lock(redis.call('GET', state))
+local lock = read_lock(redis.call('GET', keys.state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-count_readers(lock, readers, reader_ids, now_ms)
+count_readers(lock, keys.readers, keys.reader_ids, now_ms)
 lapse(lock, now_ms)
 if lock.mode == 'x' or lock.last_ticket == 0 then
   return { 'served', 0 }
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-save_freed_lock(state, lock, now_ms)
+local served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
+save_freed_lock(keys.state, lock, now_ms)
 return { 'served', served == 'more' and 1 or 0 }

@@ -5,18 +5,17 @@ else is known of the key stays as it is, and so does the attempt under `token`, 
 @returns abandoned
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 local id = ARGV[1] -- text: the caller's own id of the attempt
 local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0: none
 local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 
-local known = open_state(state)
+local known = open_state(keys.state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if known.attempt == id and known.token ~= token and is_open(known) then
-  free_key(state, known.token, math.floor(clock_us() / 1000))
+  free_key(keys.state, known.token, math.floor(clock_us() / 1000))
   wake(channel, sharded, 'released')
 end
 return { 'abandoned' }

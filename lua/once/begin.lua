@@ -12,14 +12,13 @@ that attempt has been released, its id is of no more use.
 @returns lost      token:integer
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that makes the results
 local id = ARGV[2] -- text: the caller's own id of the attempt
 local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
 local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
-local known = open_state(state)
+local known = open_state(keys.state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -53,12 +52,12 @@ local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_result_ms
 if known.result then
   -- It goes before it would count again, and not where a server out of memory begins nothing.
-  redis.call('HSET', state, 'layout', ONCE_LAYOUT)
-  redis.call('HDEL', state, 'result', 'unkept')
+  redis.call('HSET', keys.state, 'layout', ONCE_LAYOUT)
+  redis.call('HDEL', keys.state, 'result', 'unkept')
 end
 redis.call(
   'HSET',
-  state,
+  keys.state,
   'layout',
   ONCE_LAYOUT,
   'codec',
@@ -74,5 +73,5 @@ redis.call(
   'kept_until_ms',
   exact(kept_until_ms)
 )
-keep_until(state, token, kept_until_ms, now_ms)
+keep_until(keys.state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }

@@ -5,26 +5,25 @@ stepped back.
 @returns cleared  existed:flag
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
-local known = redis.pcall('HMGET', state, 'layout', 'token')
+local known = redis.pcall('HMGET', keys.state, 'layout', 'token')
 local existed, token, kept_ms = 1, nil, 0
 if known[1] == '1' then
   token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
 end
 if token then
   -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
-  for _, field in ipairs(redis.call('HKEYS', state)) do
+  for _, field in ipairs(redis.call('HKEYS', keys.state)) do
     if field ~= 'layout' and field ~= 'token' then
-      redis.call('HDEL', state, field)
+      redis.call('HDEL', keys.state, field)
     end
   end
-  redis.call('PEXPIRE', state, kept_ms)
-  redis.call('HSET', state, 'token', token)
+  redis.call('PEXPIRE', keys.state, kept_ms)
+  redis.call('HSET', keys.state, 'token', token)
 else
-  existed = redis.call('UNLINK', state)
+  existed = redis.call('UNLINK', keys.state)
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }

@@ -8,7 +8,6 @@ result may follow where none was kept.
 @returns lost
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that made the result
 local token = tonumber(ARGV[2]) -- integer: token of the attempt
 local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
@@ -17,7 +16,7 @@ local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
 
-local known = open_state(state)
+local known = open_state(keys.state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -33,12 +32,12 @@ if known.result and (known.kept or not kept) then
 end
 local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
-keep_until(state, token, kept_until_ms, now_ms)
-redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
+keep_until(keys.state, token, kept_until_ms, now_ms)
+redis.call('HSET', keys.state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
 if kept and not known.kept then
-  redis.call('HDEL', state, 'unkept')
+  redis.call('HDEL', keys.state, 'unkept')
 elseif not kept then
-  redis.call('HSET', state, 'unkept', '1')
+  redis.call('HSET', keys.state, 'unkept', '1')
 end
 wake(channel, sharded, 'completed')
 return { 'completed', kept_until_ms }

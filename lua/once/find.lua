@@ -6,10 +6,9 @@ Finds the result of a key; of one that could not be kept there is none.
 @cost    O(1)
 @reads
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that makes the results
 
-local known = open_state(state)
+local known = open_state(keys.state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end

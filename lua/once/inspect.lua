@@ -6,9 +6,8 @@ taken over yet) or finished. Of a free key only the token counts, that of its la
 @cost    O(1)
 @reads
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 
-local known = open_state(state)
+local known = open_state(keys.state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end

@@ -7,12 +7,11 @@ stays so. Repeating the call changes nothing.
 @returns lost
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: all that is known of the key
 local token = tonumber(ARGV[1]) -- integer: token of the attempt
 local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
 
-local known = open_state(state)
+local known = open_state(keys.state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -25,6 +24,6 @@ end
 if known.lease_ends_ms == 0 then
   return { 'released' }
 end
-free_key(state, token, math.floor(clock_us() / 1000))
+free_key(keys.state, token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
 return { 'released' }

@@ -12,14 +12,6 @@ spaces; their names, one of them where all have the same; and their payloads. Ea
 @cost    O((acks + limit) x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
-local idle = KEYS[5] -- sorted set: workers that wait -> their number
-local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[7] -- hash: statistics of minutes, hours and days
-local listeners = KEYS[8] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
@@ -32,15 +24,15 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
 local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer): jobs that are done
 
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
 local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
-  judge_plain(jobs, acks, acks_at)
-local taken, stored = look_at_listed(jobs, ready, limit)
+  judge_plain(keys.jobs, acks, acks_at)
+local taken, stored = look_at_listed(keys.jobs, keys.ready, limit)
 if not ended or not taken then
   return { 'declined' }
 end
@@ -49,9 +41,9 @@ local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
 if #numbers > 0 then
   -- What is done is removed last. The right to that is tried before, on nothing, and a server out of memory takes what follows.
-  redis.call('HDEL', jobs, '')
+  redis.call('HDEL', keys.jobs, '')
   if acks_alone then
-    redis.call('ZREM', leases, '')
+    redis.call('ZREM', keys.leases, '')
   end
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
   note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
@@ -62,11 +54,11 @@ end
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  names, payloads = lease_plain(jobs, ready, leases, queue, numbers, taken, stored, now_us, ends_ms)
+  names, payloads = lease_plain(keys.jobs, keys.ready, keys.leases, queue, numbers, taken, stored, now_us, ends_ms)
   if not names then
     -- Nothing is leased without the right to that; a call that acks nothing is refused.
     if #numbers == 0 then
-      redis.call('ZADD', leases, 'XX', '0', '')
+      redis.call('ZADD', keys.leases, 'XX', '0', '')
     end
     taken, count, token, ends_ms, names, payloads = {}, 0, 0, 0, {}, {}
   end
@@ -75,26 +67,26 @@ local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
   -- Only here: a script makes its functions anew in every call.
   local how = { channel = channel, sharded = sharded, counted = counted }
-  local score = leave_idle(idle, queue, worker)
-  if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
-    call_idle(idle, queue, 1, now_ms, how)
+  local score = leave_idle(keys.idle, queue, worker)
+  if count > 0 and count == limit and redis.pcall('EXISTS', keys.ready) == 1 then
+    call_idle(keys.idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
-    see_to(idle, queue, ends_ms, now_ms, how)
+    see_to(keys.idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, score, now_ms, how)
+    see_to_watch(keys.idle, queue, score, now_ms, how)
   end
   if waits then
     note_time(queue, now_us)
     local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
-    recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+    recheck_ms = wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
   end
 end
 if queue.noted then
-  leave_notes(notes, stats, queue, queue.noted, now_ms)
+  leave_notes(keys.notes, keys.stats, queue, queue.noted, now_ms)
 end
 local taken_text = table.concat(taken, ' ')
 save_queue_and_call(
-  meta,
+  keys.meta,
   queue,
   caller,
   call,
@@ -103,9 +95,9 @@ save_queue_and_call(
 )
 if #numbers > 0 then
   if acks_alone then
-    redis.call('ZREM', leases, unpack(numbers))
+    redis.call('ZREM', keys.leases, unpack(numbers))
   end
-  redis.call('HDEL', jobs, unpack(ended))
+  redis.call('HDEL', keys.jobs, unpack(ended))
 end
 if queue.listened_ms > now_ms then
   local pieces = { '' }
@@ -120,7 +112,7 @@ if queue.listened_ms > now_ms then
   if count > 0 then
     plain_line(pieces, '\n*claimed\t', taken_text, exact(token + 1), names)
   end
-  publish_pieces(listeners, pieces, now_ms)
+  publish_pieces(keys.listeners, pieces, now_ms)
 end
 return {
   'claimed',

@@ -12,34 +12,6 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
          2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads,
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[8] -- hash: the groups
-local turns = KEYS[9] -- list: groups that may be served, in turn
-local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[11] -- hash: ids and unique keys of users
-local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[14] -- hash: kinds of failures
-local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local idle = KEYS[16] -- sorted set: workers that wait -> their number
-local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
-local recurrences = KEYS[21] -- hash: recurring jobs
-local recurring = KEYS[22] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[23] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
-local results = KEYS[24] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[25] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[26] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[27] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[28] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
@@ -52,37 +24,7 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
 local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer result:bytes): jobs that are done
 
-local keys = {
-  idle = idle,
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  leases = leases,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  done = done,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  recurrences = recurrences,
-  recurring = recurring,
-  short = short,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
-  notes = notes,
-  stats = stats,
-}
-
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -100,13 +42,13 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
 if settings.rate_limit > 0 then
-  settings.rate_burst = read_burst(meta, 'burst', settings)
+  settings.rate_burst = read_burst(keys.meta, 'burst', settings)
 end
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
-  local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
+  local found = claimed_before(keys.jobs, keys.leases, tonumber(token), tonumber(count), ends_ms)
+  local told, options = tell_again(keys.jobs, found, tonumber(count), queue.usual)
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
@@ -120,7 +62,7 @@ if limit > 0 and queue.marks % 4 > 0 then
 end
 local refused
 do
-  refused, queue.over = carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
+  refused, queue.over = carry_out_acks(keys, keys.meta, queue, settings, acks, acks_at, now_us, has_tried)
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -130,7 +72,7 @@ if queue.marks > 1 then
   queue.is_behind = is_behind(queue, now_ms)
 end
 if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
-  bring_due(keys, meta, queue, settings, now_us, limit)
+  bring_due(keys, keys.meta, queue, settings, now_us, limit)
 end
 local settled = 0
 if queue.settling then
@@ -138,23 +80,23 @@ if queue.settling then
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local score = leave_idle(idle, queue, worker)
+local score = leave_idle(keys.idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-    call_idle(idle, queue, 1, now_ms, how)
+    call_idle(keys.idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, score, now_ms, how)
+  see_to_watch(keys.idle, queue, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
-  save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
+  save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
-local room = room_of(leases, queue, settings, limit, now_us)
+local room = room_of(keys.leases, queue, settings, limit, now_us)
 local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   local is_cut
@@ -170,9 +112,9 @@ local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(keys, queue) then
-    call_idle(idle, queue, 1, now_ms, how)
+    call_idle(keys.idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
-    see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
+    see_to(keys.idle, queue, next_change_ms(keys.held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
 if waits then
@@ -185,6 +127,6 @@ if queue.is_refused and recheck_ms > 0 then
   recheck_ms = math.max(recheck_ms, 1000)
 end
 tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
 return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }

@@ -8,31 +8,6 @@ nothing more.
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[13] -- hash: kinds of failures
-local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
-local idle = KEYS[18] -- sorted set: workers that wait -> their number
-local leases = KEYS[19] -- sorted set: claimed jobs -> when the lease ends, in ms
-local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local results = KEYS[21] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[22] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[23] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[24] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[25] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -41,34 +16,7 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
-local keys = {
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  idle = idle,
-  leases = leases,
-  done = done,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
-  notes = notes,
-  stats = stats,
-}
-
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -92,12 +40,12 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-try_rights(meta, queue, keys)
+try_rights(keys.meta, queue, keys)
 local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
 local tally, refused = new_spec_tally(), {}
 for at = steps_at, #steps, 26 do
   local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
-  local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
+  local _, run, why = judge_job(keys.jobs, seq, tonumber(steps[at + 1]))
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
@@ -125,5 +73,5 @@ end
 see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
-save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }

@@ -6,14 +6,12 @@ is the newest job: of jobs that come later nothing is asked.
 @returns asked  parents:[queue:text id:text] newest:integer
 @cost    O(limit x log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local parents = KEYS[2] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local limit = tonumber(ARGV[3]) -- integer: how many at most
 local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
 
-local queue = open_queue(meta, '', caller)
+local queue = open_queue(keys.meta, '', caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -28,14 +26,14 @@ local from, till = '(0', string.format('%.0f', now_ms)
 if remembered then
   from, till = remembered, remembered
 end
-local refs = redis.call('ZRANGEBYSCORE', parents, from, till, 'LIMIT', '0', limit)
+local refs = redis.call('ZRANGEBYSCORE', keys.parents, from, till, 'LIMIT', '0', limit)
 local asked, again = {}, string.format('%.0f', now_ms + again_ms)
 for _, ref in ipairs(refs) do
   local name, id = string.match(ref, '^q(.*)\1(.*)$')
   asked[#asked + 1] = name
   asked[#asked + 1] = id
   if not remembered then
-    redis.call('ZADD', parents, again, ref)
+    redis.call('ZADD', keys.parents, again, ref)
   end
 end
 if remembered then
@@ -47,5 +45,5 @@ end
 if #refs > 0 then
   note_due(queue, now_ms + again_ms)
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, again)
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, again)
 return { 'asked', asked, queue.last }

@@ -10,10 +10,6 @@ kept. Of more than a hundred names the oldest is not told any more: those of one
 @returns absent
 @cost    O(1)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
-local results = KEYS[4] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: nobody
@@ -22,7 +18,7 @@ local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
 local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -30,24 +26,24 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local seq, record, run = find_job(jobs, ids, id)
+local seq, record, run = find_job(keys.jobs, keys.ids, id)
 if leaves then
-  leave_waiters(jobs, seq, waiter)
+  leave_waiters(keys.jobs, seq, waiter)
   return { 'left' }
 end
-local kept = kept_result(results, id, now_ms)
+local kept = kept_result(keys.results, id, now_ms)
 local was_missed = kept and kept.number == number and kept.at_ms >= since_ms
-local ended = was_missed and kept or seq and result_of(jobs, seq, run) or not seq and kept
+local ended = was_missed and kept or seq and result_of(keys.jobs, seq, run) or not seq and kept
 if ended then
   return { 'ended', now_ms, ENDS[ended.state], ended.at_ms, ended.kind, ended.message, ended.result }
 elseif not seq then
   return { 'absent' }
 end
 if waiter ~= '' then
-  enter_waiters(jobs, seq, waiter)
+  enter_waiters(keys.jobs, seq, waiter)
 end
 if waiter ~= '' or comes then
-  flag_job(jobs, queue, seq, record, run, AWAITED)
+  flag_job(keys.jobs, queue, seq, record, run, AWAITED)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }

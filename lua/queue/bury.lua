@@ -7,30 +7,6 @@ nothing more. `chores` is what some process has to see to; 0: nothing.
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local leases = KEYS[3] -- sorted set: claimed jobs -> when the lease ends, in ms
-local groups = KEYS[4] -- hash: the groups
-local turns = KEYS[5] -- list: groups that may be served, in turn
-local held = KEYS[6] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[7] -- hash: ids and unique keys of users
-local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[10] -- hash: kinds of failures
-local idle = KEYS[11] -- sorted set: workers that wait -> their number
-local ready = KEYS[12] -- list: ready jobs without group and priority
-local prioritized = KEYS[13] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[15] -- sorted set: ready jobs of groups -> number of the group
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -39,32 +15,7 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
 
-local keys = {
-  jobs = jobs,
-  leases = leases,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
-  notes = notes,
-  stats = stats,
-}
-
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -84,11 +35,11 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-try_rights(meta, queue, keys)
+try_rights(keys.meta, queue, keys)
 local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
-  local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
+  local record, run, why = judge_job(keys.jobs, seq, tonumber(failures[at + 1]))
   if why then
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
@@ -97,7 +48,7 @@ for at = failures_at, #failures, 4 do
     end
   else
     local job = read_job(record, queue.usual)
-    redis.call('ZREM', leases, seq)
+    redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run, now_us)
     bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
     ran[#ran + 1] = run.at_ms
@@ -108,11 +59,11 @@ note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
-  see_to_rest(idle, queue, now_ms, how)
+  see_to_rest(keys.idle, queue, now_ms, how)
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(idle, queue, math.min(freed, 8), now_ms, how)
+  call_idle(keys.idle, queue, math.min(freed, 8), now_ms, how)
 end
 tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', queue.chores, refused }

@@ -6,11 +6,6 @@ repeat.
 @returns unagreed
 @cost    O(log n + groups in the ring)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local groups = KEYS[2] -- hash: the groups
-local turns = KEYS[3] -- list: groups that may be served, in turn
-local held = KEYS[4] -- sorted set: groups that their rate holds back -> until when, in ms
-local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -24,8 +19,7 @@ local rate_limit = tonumber(ARGV[10]) -- integer: jobs claimed in a window; 0: a
 local rate_window_ms = tonumber(ARGV[11]) -- integer: the window
 local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
-local keys = { groups = groups, turns = turns, held = held }
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -37,12 +31,12 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  if not take_up(meta, partitions, proof) then
+  if not take_up(keys.meta, partitions, proof) then
     return { 'unagreed' }
   end
 end
 local now_us = clock_us()
-local group = open_group(groups, queue, name)
+local group = open_group(keys.groups, queue, name)
 if paused >= 0 then
   group.paused = paused == 1
 end
@@ -52,27 +46,27 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-  try_group(meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
-  begin_queue(meta, queue, now_us)
+  try_group(keys.meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
+  begin_queue(keys.meta, queue, now_us)
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0
-    local more = keep_burst(groups, GROUP_BURST .. name, group)
-    if more ~= 0 and redis.call('HINCRBY', groups, GROUP_BURST, more) == 0 then
-      redis.call('HDEL', groups, GROUP_BURST)
+    local more = keep_burst(keys.groups, GROUP_BURST .. name, group)
+    if more ~= 0 and redis.call('HINCRBY', keys.groups, GROUP_BURST, more) == 0 then
+      redis.call('HDEL', keys.groups, GROUP_BURST)
     end
   end
   group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
   if group.in_ring then
-    redis.call('LREM', turns, '0', name)
+    redis.call('LREM', keys.turns, '0', name)
     group.in_ring = false
   end
-  redis.call('ZREM', held, name)
+  redis.call('ZREM', keys.held, name)
   place_group(keys, name, group, now_us)
   if group.in_ring and queue.idle > 0 then
     local now_ms = math.floor(now_us / 1000)
-    call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+    call_idle(keys.idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
   end
-  save_queue(meta, queue)
+  save_queue(keys.meta, queue)
 end
 return {
   'configured',

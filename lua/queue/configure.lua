@@ -7,8 +7,6 @@ more. Safe to repeat.
 @returns unagreed
 @cost    O(log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local idle = KEYS[2] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -23,7 +21,7 @@ local keep_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see keep
 local keep_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
 local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -35,12 +33,12 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  if not take_up(meta, partitions, proof) then
+  if not take_up(keys.meta, partitions, proof) then
     return { 'unagreed' }
   end
 end
 local settings = parse_settings(queue.settings)
-settings.rate_burst = read_burst(meta, 'burst', settings)
+settings.rate_burst = read_burst(keys.meta, 'burst', settings)
 local before, resumes = rate_of(settings), paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
@@ -58,19 +56,19 @@ local now_ms = math.floor(now_us / 1000)
 local text = format_settings(settings)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
-  begin_queue(meta, queue, now_us)
+  begin_queue(keys.meta, queue, now_us)
   if resumes then
     -- A queue that is paused spawns no recurring jobs.
     note_due(queue, now_ms)
   end
-  redis.call('HSET', meta, 'codec', codec) -- as it is; see shared/queue/state
-  keep_burst(meta, 'burst', settings)
-  redis.call('HSET', meta, 'settings', text)
+  redis.call('HSET', keys.meta, 'codec', codec) -- as it is; see shared/queue/state
+  keep_burst(keys.meta, 'burst', settings)
+  redis.call('HSET', keys.meta, 'settings', text)
   queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
   if not settings.paused and queue.idle > 0 then
-    call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+    call_idle(keys.idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
   end
-  save_queue(meta, queue)
+  save_queue(keys.meta, queue)
 end
 return {
   'configured',

@@ -7,40 +7,37 @@ greater ones, by `ahead`, and is to be brought again. Safe to repeat.
 @returns behind
 @cost    O(numbers x log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
 local target = ARGV[1] -- text: name of the other queue
 local ahead = tonumber(ARGV[2]) -- integer: what it was brought under is greater by so much
 local newest = tonumber(ARGV[3]) -- integer: number of the newest that the other queue had before
 local numbers, numbers_at = ARGV, 4 -- repeated (number:text): of what was brought
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 
-local oldest = redis.call('ZRANGE', outbox, '0', '0')[1]
+local oldest = redis.call('ZRANGE', keys.outbox, '0', '0')[1]
 -- Whoever has found it out before: what was passed over until then has not come under its number of now.
-local is_known = ahead ~= ahead_of(meta, target)
+local is_known = ahead ~= ahead_of(keys.meta, target)
 if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
-  redis.call('HSET', meta, AHEAD .. target, exact(newest + 1 - oldest))
+  redis.call('HSET', keys.meta, AHEAD .. target, exact(newest + 1 - oldest))
   return { 'behind' }
 end
 local is_behind = false
-redis.call('ZREM', outbox, '')
+redis.call('ZREM', keys.outbox, '')
 for at = numbers_at, #numbers, 1 do
   if is_known and numbers[at] + ahead <= newest then
     is_behind = true
   else
-    redis.call('HDEL', jobs, 'x' .. numbers[at])
-    redis.call('ZREM', outbox, numbers[at])
+    redis.call('HDEL', keys.jobs, 'x' .. numbers[at])
+    redis.call('ZREM', keys.outbox, numbers[at])
   end
 end
-if has_flag(queue.chores, DELIVER) and redis.pcall('EXISTS', outbox) == 0 then
+if has_flag(queue.chores, DELIVER) and redis.pcall('EXISTS', keys.outbox) == 0 then
   queue.chores = queue.chores - DELIVER
 end
-save_queue(meta, queue)
+save_queue(keys.meta, queue)
 if is_behind then
   return { 'behind' }
 end

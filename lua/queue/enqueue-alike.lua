@@ -9,14 +9,6 @@ letter; see shared/queue/idle.
 @cost    O(jobs),
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
-local idle = KEYS[5] -- sorted set: workers that wait -> their number
-local listeners = KEYS[6] -- hash: who listens to events, where, and the number of the newest message
-local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[8] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -28,7 +20,7 @@ local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tel
 local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -40,7 +32,7 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  if not take_up(meta, partitions, proof) then
+  if not take_up(keys.meta, partitions, proof) then
     return { 'unagreed' }
   end
 end
@@ -64,18 +56,17 @@ if queue.usual == '' then
 end
 local head = plain_head(name, queue.usual)
 local now_ms = math.floor(now_us / 1000)
-begin_queue(meta, queue, now_us)
+begin_queue(keys.meta, queue, now_us)
 local handed, call_others
 if queue.idle > 0 then
   -- Only here: a script makes its functions anew in every call.
   local how = { channel = channel, sharded = sharded, counted = counted }
   local payload, called = payloads[payloads_at], false
-  if count == 1 and may_hand(queue, codec, ready, name, payload, now_ms, how) then
-    local keys = { jobs = jobs, leases = leases, idle = idle }
-    handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+  if count == 1 and may_hand(queue, codec, keys.ready, name, payload, now_ms, how) then
+        handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
   end
   call_others = not called and function()
-    call_idle(idle, queue, math.min(count, 8), now_ms, how)
+    call_idle(keys.idle, queue, math.min(count, 8), now_ms, how)
   end
 end
 if not handed then
@@ -103,10 +94,10 @@ if not handed then
       bytes = bytes + size
     end
     if held == 1000 or at == #payloads then
-      redis.call('HSET', jobs, unpack(fields))
-      if type(redis.pcall('RPUSH', ready, unpack(numbers))) == 'table' then
-        take_back_records(jobs, fields)
-        redis.call('RPUSH', ready, unpack(numbers))
+      redis.call('HSET', keys.jobs, unpack(fields))
+      if type(redis.pcall('RPUSH', keys.ready, unpack(numbers))) == 'table' then
+        take_back_records(keys.jobs, fields)
+        redis.call('RPUSH', keys.ready, unpack(numbers))
       end
       fields, numbers, filled, held = {}, {}, 0, 0
     end
@@ -126,8 +117,8 @@ if queue.listened_ms > now_ms then
   if handed then
     plain_line(pieces, '\n*claimed\t', first_seq, exact(queue.token), names)
   end
-  publish_pieces(listeners, pieces, now_ms)
+  publish_pieces(keys.listeners, pieces, now_ms)
 end
-leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
-save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
+leave_notes(keys.notes, keys.stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }

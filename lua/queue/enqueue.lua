@@ -10,30 +10,6 @@ told in `duplicates` all the same. No other job comes between those of one call.
 @cost    O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local idle = KEYS[11] -- sorted set: workers that wait -> their number
-local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[14] -- hash: kinds of failures
-local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
-local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local results = KEYS[21] -- hash: ends of jobs, for those who ask
-local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[23] -- hash: statistics of minutes, hours and days
-local done = KEYS[24] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -44,33 +20,7 @@ local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
 local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
 
-local keys = {
-  idle = idle,
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  tagged = tagged,
-  results = results,
-  listeners = listeners,
-  notes = notes,
-  stats = stats,
-  done = done,
-}
-
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -82,7 +32,7 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  if not take_up(meta, partitions, proof) then
+  if not take_up(keys.meta, partitions, proof) then
     return { 'unagreed' }
   end
 end
@@ -101,14 +51,14 @@ if queue.listened_ms > now_ms then
 end
 if meets_others(queue, specs, specs_at) then
   refuse_when_full(keys)
-  try_rights(meta, queue, keys)
+  try_rights(keys.meta, queue, keys)
 else
   try_places(keys, specs, specs_at)
 end
 local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_spec_tally()
-begin_queue(meta, queue, now_us)
+begin_queue(keys.meta, queue, now_us)
 begin_jobs(keys, queue)
 for at = specs_at, #specs, 22 do
   local place = (at - specs_at) / SPEC_FIELDS
@@ -119,5 +69,5 @@ if queue.settling then
 end
 see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }

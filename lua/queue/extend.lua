@@ -6,14 +6,11 @@ wants the job to stop.
 @returns extended  now_ms:integer ends_at_ms:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local leases = KEYS[3] -- sorted set: claimed jobs -> when the lease ends, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local lease_ms = tonumber(ARGV[2]) -- integer: how long they are claimed from now on
 local claims, claims_at = ARGV, 3 -- repeated (number:text token:integer): the jobs
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -24,7 +21,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}
 for at = claims_at, #claims, 2 do
-  local why = judge_claim(jobs, claims[at], tonumber(claims[at + 1]))
+  local why = judge_claim(keys.jobs, claims[at], tonumber(claims[at + 1]))
   if why then
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
@@ -35,9 +32,9 @@ for at = claims_at, #claims, 2 do
 end
 if #ends > 0 then
   -- A removal first, of nothing, so that it also works when the server is out of memory.
-  redis.call('ZREM', leases, '')
+  redis.call('ZREM', keys.leases, '')
   note_due(queue, now_ms + lease_ms)
-  save_queue(meta, queue)
-  redis.call('ZADD', leases, unpack(ends))
+  save_queue(keys.meta, queue)
+  redis.call('ZADD', keys.leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }

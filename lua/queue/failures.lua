@@ -6,14 +6,12 @@ number and the message of the newest. A thousand kinds at most.
 @cost    O(kinds)
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local kinds = KEYS[2] -- hash: kinds of failures
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
-local stored = redis.call('HSCAN', kinds, '0', 'COUNT', '1000')[2]
+local stored = redis.call('HSCAN', keys.kinds, '0', 'COUNT', '1000')[2]
 local told = {}
 for at = 1, #stored, 2 do
   local _, count, first_ms, last_ms, seq, message =

@@ -7,13 +7,10 @@ are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it ha
 @cost    O(jobs), and 4 MiB of payloads and logs
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -24,10 +21,10 @@ local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
   if is_left(budget) then
-    local seq, record, run = find_job(jobs, ids, wanted[at])
+    local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
     if seq then
-      spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
-      spend(budget, 0, tell_log(log, jobs, seq, place))
+      spend(budget, 1, tell_job(told, keys.jobs, seq, record, run, queue.usual))
+      spend(budget, 0, tell_log(log, keys.jobs, seq, place))
       place = place + 1
     end
     looked = looked + 1

@@ -8,18 +8,15 @@ was not a claim: `omitted` are missing behind it.
 @cost    O(1): at most 100 entries
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
 local id = ARGV[1] -- text: the job
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
-local seq, _, run = find_job(jobs, ids, id)
+local seq, _, run = find_job(keys.jobs, keys.ids, id)
 if not seq then
   return { 'absent' }
 end
-local entries, omitted = tell_history(jobs, seq, run)
+local entries, omitted = tell_history(keys.jobs, seq, run)
 return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }

@@ -6,20 +6,9 @@ A picture of the queue. Jobs that are due, or whose lease has ended, count where
 @cost    O(log n)
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local ready = KEYS[2] -- list: ready jobs without group and priority
-local prioritized = KEYS[3] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[4] -- sorted set: jobs that wait for their time -> that time, in ms
-local leases = KEYS[5] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
-local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> their number
-local outbox = KEYS[11] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -27,11 +16,11 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
-local bursts = redis.call('HGET', groups, GROUP_BURST)
+local bursts = redis.call('HGET', keys.groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)
-local listed = math.max(0, redis.call('LLEN', ready) - queue.ghosts)
-local oldest = listed > 0 and redis.call('LINDEX', ready, '0')
-local overdue = redis.call('ZCOUNT', scheduled, '-inf', now_ms) + redis.call('ZCOUNT', leases, '-inf', now_ms)
+local listed = math.max(0, redis.call('LLEN', keys.ready) - queue.ghosts)
+local oldest = listed > 0 and redis.call('LINDEX', keys.ready, '0')
+local overdue = redis.call('ZCOUNT', keys.scheduled, '-inf', now_ms) + redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
 return {
   'inspection',
   now_ms,
@@ -43,13 +32,13 @@ return {
   settings.rate_window_ms,
   settings.keep_count,
   settings.keep_ms,
-  listed + redis.call('ZCARD', prioritized) + redis.call('ZCARD', grouped),
-  redis.call('ZCARD', scheduled),
-  redis.call('ZCOUNT', leases, '-inf', '(+inf'),
-  redis.call('ZCARD', dead),
-  redis.call('ZCARD', done),
+  listed + redis.call('ZCARD', keys.prioritized) + redis.call('ZCARD', keys.grouped),
+  redis.call('ZCARD', keys.scheduled),
+  redis.call('ZCOUNT', keys.leases, '-inf', '(+inf'),
+  redis.call('ZCARD', keys.dead),
+  redis.call('ZCARD', keys.done),
   overdue,
-  redis.call('HLEN', groups) - (bursts and bursts + 1 or 0),
+  redis.call('HLEN', keys.groups) - (bursts and bursts + 1 or 0),
   queue.idle,
   queue.enqueued,
   queue.acked,
@@ -63,8 +52,8 @@ return {
   queue.dead,
   queue.done,
   oldest and math.floor(oldest / 1000) or 0,
-  redis.call('ZCARD', blocked),
+  redis.call('ZCARD', keys.blocked),
   queue.blocked,
-  redis.call('ZCARD', outbox),
-  read_burst(meta, 'burst', settings),
+  redis.call('ZCARD', keys.outbox),
+  read_burst(keys.meta, 'burst', settings),
 }

@@ -6,25 +6,21 @@ all the time is on one page, whatever comes and goes meanwhile.
 @cost    O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local failed = KEYS[3] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[4] -- hash: kinds of failures
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local kind = ARGV[2] -- text: of their failure
 local after = tonumber(ARGV[3]) -- integer: the marker; 0: from the start
 local limit = tonumber(ARGV[4]) -- integer: how many at most
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local numbers, is_end = page_of_kind(keys.failed, keys.kinds, kind, after, limit)
 local told = {}
-local looked = tell_page(told, jobs, numbers, queue.usual, function()
+local looked = tell_page(told, keys.jobs, numbers, queue.usual, function()
   return true
 end)
 local next_number = is_end and looked == #numbers and -1 or tonumber(numbers[looked])

@@ -7,22 +7,12 @@ after the last one looked at, or -1 at the end. Places shift as jobs come and go
 @cost    O(limit x log n), and 4 MiB of payloads
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
-local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
-local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done
 local after = tonumber(ARGV[3]) -- integer: how many to pass over
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -33,24 +23,24 @@ local from, to = string.format('%.0f', after), string.format('%.0f', after + lim
 local numbers
 local in_front = 0
 if state == 'ready' then
-  numbers, in_front = ready_page(ready, prioritized, after, limit)
+  numbers, in_front = ready_page(keys.ready, keys.prioritized, after, limit)
 elseif state == 'prioritized' then
-  numbers = redis.call('ZRANGE', prioritized, from, to)
+  numbers = redis.call('ZRANGE', keys.prioritized, from, to)
 elseif state == 'grouped' then
-  numbers = redis.call('ZRANGE', grouped, from, to)
+  numbers = redis.call('ZRANGE', keys.grouped, from, to)
   for at, member in ipairs(numbers) do
     numbers[at] = string.sub(member, 11)
   end
 elseif state == 'scheduled' then
-  numbers = redis.call('ZRANGE', scheduled, from, to)
+  numbers = redis.call('ZRANGE', keys.scheduled, from, to)
 elseif state == 'blocked' then
-  numbers = redis.call('ZRANGE', blocked, from, to)
+  numbers = redis.call('ZRANGE', keys.blocked, from, to)
 elseif state == 'claimed' then
-  numbers = redis.call('ZRANGE', leases, from, to)
+  numbers = redis.call('ZRANGE', keys.leases, from, to)
 elseif state == 'dead' then
-  numbers = redis.call('ZRANGE', dead, from, to)
+  numbers = redis.call('ZRANGE', keys.dead, from, to)
 elseif state == 'done' then
-  numbers = redis.call('ZRANGE', done, from, to)
+  numbers = redis.call('ZRANGE', keys.done, from, to)
 else
   return redis.error_reply(
     'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
@@ -61,14 +51,14 @@ for at = 1, in_front do
   came_back[numbers[at]] = true
 end
 -- A ghost is told where it stands now, and one that came back where it stands first.
-local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
+local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(seq, record, run)
   if state ~= 'ready' and state ~= 'prioritized' then
     return true
   end
   local job = read_job(record, queue.usual)
   if (job.priority == 0) ~= (state == 'ready') or seen[seq] then
     return false
-  elseif state == 'ready' and not (came_back[seq] or stands_listed(prioritized, job, run, seq)) then
+  elseif state == 'ready' and not (came_back[seq] or stands_listed(keys.prioritized, job, run, seq)) then
     return false
   end
   seen[seq] = true

@@ -7,15 +7,13 @@ to before it begins, and does not begin by that. Safe to repeat. At most a thous
 @returns full
 @cost    O(listeners)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local listeners = KEYS[2] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local name = ARGV[2] -- text: who listens, '<process>.<number>'
 local listen_ms = tonumber(ARGV[3]) -- integer: how long
 local channel = ARGV[4] -- text: the channel of the events
 local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -23,25 +21,25 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local count, last_ms = look_at_listeners(listeners, name, now_ms)
+local count, last_ms = look_at_listeners(keys.listeners, name, now_ms)
 if listen_ms == 0 and last_ms == 0 then
-  redis.call('UNLINK', listeners)
+  redis.call('UNLINK', keys.listeners)
 elseif listen_ms == 0 then
-  redis.call('HDEL', listeners, 'l' .. name)
+  redis.call('HDEL', keys.listeners, 'l' .. name)
 elseif count >= MOST_LISTENERS then
   return { 'full' }
 else
   last_ms = math.max(last_ms, now_ms + listen_ms)
   redis.call(
     'HSET',
-    listeners,
+    keys.listeners,
     'l' .. name,
     string.format('%.0f', now_ms + listen_ms),
     'channel',
     (sharded and '1:' or '0:') .. channel
   )
-  redis.call('PEXPIRE', listeners, LISTENERS_KEPT_MS)
+  redis.call('PEXPIRE', keys.listeners, LISTENERS_KEPT_MS)
 end
 queue.listened_ms = last_ms
-save_queue(meta, queue)
-return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }
+save_queue(keys.meta, queue)
+return { 'listening', now_ms, tonumber(redis.call('HGET', keys.listeners, 'number') or 0) }

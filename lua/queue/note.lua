@@ -7,16 +7,12 @@ the job. A repeated call is answered the same and notes nothing more.
 @returns noted  refused:[at:integer why:text]
 @cost    O(notes)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
-local listeners = KEYS[4] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): `what`: progress or log
 
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -37,29 +33,29 @@ end
 local refused, logs = {}, {}
 for at = notes_at, #notes, 4 do
   local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
-  local seq, record, run = find_job(jobs, ids, notes[at])
+  local seq, record, run = find_job(keys.jobs, keys.ids, notes[at])
   local why = not seq and 'absent' or token > 0 and why_not(run, token)
   if why then
     refused[#refused + 1] = (at - notes_at) / 4
     refused[#refused + 1] = why
   else
-    flag_job(jobs, queue, seq, record, run, STORED)
+    flag_job(keys.jobs, queue, seq, record, run, STORED)
     if what == 'progress' then
-      redis.call('HSET', jobs, 'p' .. seq, value)
+      redis.call('HSET', keys.jobs, 'p' .. seq, value)
       happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')
     else
-      logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+      logs[seq] = add_line(logs[seq] or redis.call('HGET', keys.jobs, 'l' .. seq), value, now_ms)
       happened(queue, 'logged', seq, read_job(record, queue.usual), run, value)
     end
   end
 end
 for seq, log in pairs(logs) do
-  redis.call('HSET', jobs, 'l' .. seq, log)
+  redis.call('HSET', keys.jobs, 'l' .. seq, log)
 end
 if queue.events then
-  publish(listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, now_ms)
 end
 if queue.began_us > 0 then
-  remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+  remember_answer(keys.meta, caller, call, now_ms, format_places(refused, {}))
 end
 return { 'noted', refused }

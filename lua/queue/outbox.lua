@@ -7,23 +7,20 @@ empty answer tells that there are none.
 @cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
-local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
+local numbers = redis.call('ZRANGEBYSCORE', keys.outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries, ahead = {}, {}
 local budget = budget_of(limit)
 for _, number in ipairs(numbers) do
   if is_left(budget) then
-    local packed = redis.call('HGET', jobs, 'x' .. number)
+    local packed = redis.call('HGET', keys.jobs, 'x' .. number)
     local target, what_at = struct.unpack('>Hc0', packed)
     spend(budget, 1, #packed)
     entries[#entries + 1] = tonumber(number)
     entries[#entries + 1] = target
-    ahead[target] = ahead[target] or ahead_of(meta, target)
+    ahead[target] = ahead[target] or ahead_of(keys.meta, target)
     entries[#entries + 1] = ahead[target]
     entries[#entries + 1] = string.sub(packed, what_at)
   end

@@ -7,16 +7,11 @@ reach 4 MiB: only an empty answer tells that there are no more.
 @cost    O(parents), and 4 MiB of results
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
-local children = KEYS[4] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[5] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass over
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -24,8 +19,8 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 
-local seq = find_job(jobs, ids, id)
-local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
+local seq = find_job(keys.jobs, keys.ids, id)
+local stored = seq and redis.call('HGET', keys.jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
 if stored then
   for ref in each_ref(stored) do
@@ -34,10 +29,10 @@ if stored then
       break
     end
     -- It has ended before, and was requeued: this child waits for it to end again.
-    local waits = redis.call('ZSCORE', children, ref .. '\0' .. seq)
-      and tonumber(redis.call('ZSCORE', parents, ref) or 1) > 0
+    local waits = redis.call('ZSCORE', keys.children, ref .. '\0' .. seq)
+      and tonumber(redis.call('ZSCORE', keys.parents, ref) or 1) > 0
     if place > after then
-      spend(budget, 1, tell_parent(told, jobs, ref, waits))
+      spend(budget, 1, tell_parent(told, keys.jobs, ref, waits))
     end
   end
 end

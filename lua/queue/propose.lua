@@ -7,10 +7,9 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 @returns agreed
 @cost    O(1)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -20,4 +19,4 @@ end
 if queue.partitions > 0 then
   return { 'agreed' }
 end
-return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }
+return { 'proposed', propose(keys.meta, QUEUE_LAYOUT, exact(clock_us())) }

@@ -9,11 +9,6 @@ where no further run is known. Safe to repeat.
 @returns unagreed
 @cost    O(log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local recurrences = KEYS[2] -- hash: recurring jobs
-local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
-local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -45,8 +40,7 @@ local trace = ARGV[28] -- text: of the jobs
 local tags = ARGV[29] -- text: of the jobs
 local moves = tonumber(ARGV[30] or 0) -- integer: how often it has moved between partitions; more that are known stay
 
-local keys = { recurrences = recurrences, recurring = recurring, short = short }
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -58,7 +52,7 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  if not take_up(meta, partitions, proof) then
+  if not take_up(keys.meta, partitions, proof) then
     return { 'unagreed' }
   end
 end
@@ -82,17 +76,17 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
 local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
-local known, moves_more = read_recurrence(recurrences, id), moves > moves_of(recurrences, id)
+local known, moves_more = read_recurrence(keys.recurrences, id), moves > moves_of(keys.recurrences, id)
 if not known or known.rule ~= rule or known.template ~= template then
   try_progress(keys)
-  begin_queue(meta, queue, now_us)
-  redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
+  begin_queue(keys.meta, queue, now_us)
+  redis.call('HSET', keys.recurrences, 'd' .. id, rule, 'j' .. id, template)
   known = begin_recurrence(keys, queue, id, known, rule, now_ms)
   note_time(queue, now_us)
-  note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
-  save_queue(meta, queue)
+  note_run(keys.idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  save_queue(keys.meta, queue)
 end
 if moves_more then
-  redis.call('HSET', recurrences, 'm' .. id, moves)
+  redis.call('HSET', keys.recurrences, 'm' .. id, moves)
 end
 return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }

@@ -9,17 +9,13 @@ that reach 4 MiB, and `next` is the place behind them, also among those that are
 @cost    O(limit x known times), and 4 MiB of payloads
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local recurrences = KEYS[2] -- hash: recurring jobs
-local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = tonumber(ARGV[2]) -- integer: how many to pass over
 local limit = tonumber(ARGV[3]) -- integer: how many to look at
 local only_short = ARGV[4] == '1' -- flag: whether only those are told that are short of times
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the recurring jobs
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -33,12 +29,12 @@ if #wanted >= wanted_at then
     ids[#ids + 1] = wanted[at]
   end
 else
-  ids = only_short and redis.call('ZRANGE', short, from, to) or redis.call('ZRANGE', recurring, from, to)
+  ids = only_short and redis.call('ZRANGE', keys.short, from, to) or redis.call('ZRANGE', keys.recurring, from, to)
   next_place = #ids < limit and -1 or after + #ids
 end
 local told, budget = {}, budget_of(math.huge)
 for at, id in ipairs(ids) do
-  spend(budget, 1, tell_recurrence(told, recurrences, id))
+  spend(budget, 1, tell_recurrence(told, keys.recurrences, id))
   if not is_left(budget) then
     next_place = (at < #ids or next_place ~= -1) and after + at or -1
     break

@@ -9,11 +9,6 @@ expression or the zone is another one by now, or times were passed over. At most
 @returns absent
 @cost    O(times)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local recurrences = KEYS[2] -- hash: recurring jobs
-local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
-local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
@@ -24,15 +19,14 @@ local time_zone = ARGV[7] -- text: its zone
 local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
-local keys = { recurrences = recurrences, recurring = recurring, short = short }
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local recurrence = read_recurrence(recurrences, id)
+local recurrence = read_recurrence(keys.recurrences, id)
 if not recurrence then
   return { 'absent' }
 end
@@ -57,7 +51,7 @@ if not recurrence.complete then
   try_progress(keys)
   save_progress(keys, queue, id, recurrence)
   local now_ms = math.floor(clock_us() / 1000)
-  note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })
-  save_queue(meta, queue)
+  note_run(keys.idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  save_queue(keys.meta, queue)
 end
 return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }

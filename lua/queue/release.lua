@@ -8,30 +8,6 @@ see to; 0: nothing.
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local leases = KEYS[5] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local idle = KEYS[11] -- sorted set: workers that wait -> their number
-local scheduled = KEYS[12] -- sorted set: jobs that wait for their time -> that time, in ms
-local dead = KEYS[13] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[14] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[15] -- hash: kinds of failures
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -40,32 +16,7 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
-local keys = {
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  leases = leases,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
-  notes = notes,
-  stats = stats,
-}
-
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -85,12 +36,12 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-try_rights(meta, queue, keys)
+try_rights(keys.meta, queue, keys)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do
   local seq = claims[at]
-  local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
+  local record, run, why = judge_job(keys.jobs, seq, tonumber(claims[at + 1]))
   if why then
     table.insert(refused, 1, why)
     table.insert(refused, 1, (at - claims_at) / 3)
@@ -109,9 +60,9 @@ for at = #claims - 2, claims_at, -3 do
 end
 if queue.settling then
   standing = standing + settle_children(keys, queue, now_us, 100)
-  see_to_rest(idle, queue, now_ms, how)
+  see_to_rest(keys.idle, queue, now_ms, how)
 end
-call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+call_for_returned(keys.idle, queue, standing, soonest_ms, now_ms, how)
 tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }

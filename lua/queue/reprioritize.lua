@@ -7,30 +7,10 @@ that takes long, or of large jobs, there are fewer outcomes than ids: the others
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at
          most 3,000 numbers
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[6] -- hash: the groups
-local turns = KEYS[7] -- list: groups that may be served, in turn
-local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[9] -- hash: ids and unique keys of users
-local listeners = KEYS[10] -- hash: who listens to events, where, and the number of the newest message
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local keys = {
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-}
-
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -43,13 +23,13 @@ end
 -- rewrite one that stays where it is.
 local function try_moving(moves)
   if not moves then
-    redis.call('ZADD', prioritized, 'XX', '0', '')
+    redis.call('ZADD', keys.prioritized, 'XX', '0', '')
   end
-  redis.call('ZREM', prioritized, '')
-  redis.call('ZADD', prioritized, 'XX', '0', '')
-  redis.call('HDEL', groups, '')
-  redis.call('HGET', groups, '')
-  redis.call('HSET', meta, 'codec', queue.codec)
+  redis.call('ZREM', keys.prioritized, '')
+  redis.call('ZADD', keys.prioritized, 'XX', '0', '')
+  redis.call('HDEL', keys.groups, '')
+  redis.call('HGET', keys.groups, '')
+  redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 
 local outcomes, has_tried = {}, false
@@ -57,7 +37,7 @@ for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   queue.moved = (queue.moved or 0) + (record and #record or 0)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
@@ -68,10 +48,10 @@ for at = wanted_at, #wanted, 1 do
         has_tried = true
       end
       local is_listed = outcome == 'ready' and priority == 0 and job.group == ''
-      if is_listed and type(redis.pcall('RPUSH', ready, seq)) == 'table' then
+      if is_listed and type(redis.pcall('RPUSH', keys.ready, seq)) == 'table' then
         -- The next call begins with it, and is refused.
         if #outcomes == 0 then
-          redis.call('RPUSH', ready, seq)
+          redis.call('RPUSH', keys.ready, seq)
         end
         break
       end
@@ -81,7 +61,7 @@ for at = wanted_at, #wanted, 1 do
         leave_ready(keys, queue, job, seq, now_us)
       end
       job.priority = priority
-      rewrite_job(jobs, queue, seq, job, run, record, outcome)
+      rewrite_job(keys.jobs, queue, seq, job, run, record, outcome)
       if outcome == 'ready' and not is_listed then
         stand_ready(keys, queue, job, seq, false, now_us)
       end
@@ -94,7 +74,7 @@ if queue.left then
   sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
-  publish(listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, now_ms)
 end
-save_queue(meta, queue)
+save_queue(keys.meta, queue)
 return { 'changed', outcomes }

@@ -8,30 +8,6 @@ job that has used up its attempts dies instead, and is named in `buried`. Each j
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[8] -- hash: the groups
-local turns = KEYS[9] -- list: groups that may be served, in turn
-local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[11] -- hash: ids and unique keys of users
-local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[14] -- hash: kinds of failures
-local idle = KEYS[15] -- sorted set: workers that wait -> their number
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/statistics
-local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -40,32 +16,7 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer kind:text message:text): jobs, and why they failed
 
-local keys = {
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  leases = leases,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
-  notes = notes,
-  stats = stats,
-}
-
-local queue = open_queue(meta, codec, caller)
+local queue = open_queue(keys.meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -85,12 +36,12 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-try_rights(meta, queue, keys)
+try_rights(keys.meta, queue, keys)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
-  local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
+  local record, run, why = judge_job(keys.jobs, seq, tonumber(failures[at + 1]))
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
@@ -99,7 +50,7 @@ for at = failures_at, #failures, 5 do
     end
   else
     local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + 2])
-    redis.call('ZREM', leases, seq)
+    redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
       bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
@@ -107,10 +58,10 @@ for at = failures_at, #failures, 5 do
       note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, now_ms, 1)
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-      note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
+      note_history(keys.jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
       happened(queue, 'retried', seq, job, run, failures[at + 3])
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
-      note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
+      note_failure(keys.jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
       ran[#ran + 1] = run.at_ms
       ran[#ran + 1] = run.name
@@ -122,17 +73,17 @@ end
 note_spans(queue, 't', ran, 2, 1, now_ms, 1)
 if queue.settling then
   standing = standing + settle_children(keys, queue, now_us, 100)
-  see_to_rest(idle, queue, now_ms, how)
+  see_to_rest(keys.idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+  call_idle(keys.idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
+    see_to(keys.idle, queue, soonest_ms, now_ms, how)
   end
 end
 tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
+save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }

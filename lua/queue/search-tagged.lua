@@ -7,9 +7,6 @@ time is found once.
 @cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local tagged = KEYS[3] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local tag = ARGV[2] -- text: the tag
 local after = ARGV[3] -- text: the marker; 0: from the start
@@ -17,7 +14,7 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 local name = ARGV[5] -- text: the name
 local state = ARGV[6] -- text: as in find
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -25,12 +22,12 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local from = after == '0' and '[' .. tag .. '\0' or '(' .. tag .. '\0' .. after
-local numbers = redis.call('ZRANGEBYLEX', tagged, from, '(' .. tag .. '\1', 'LIMIT', '0', limit)
+local numbers = redis.call('ZRANGEBYLEX', keys.tagged, from, '(' .. tag .. '\1', 'LIMIT', '0', limit)
 for at, member in ipairs(numbers) do
   numbers[at] = string.match(member, '%d+$')
 end
 local told = {}
-local looked = tell_page(told, jobs, numbers, queue.usual, function(_, record, run)
+local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(_, record, run)
   local named = name == '' or read_job(record, queue.usual).name == name
   return named and (state == '' or state_of(run) == state)
 end)

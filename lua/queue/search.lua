@@ -6,15 +6,13 @@ marker for the call that goes on, '0' when all were looked at. A job that is the
 @cost    O(looked), about, and some more than 4 MiB of what is stored of jobs
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = ARGV[2] -- text: the marker; 0: from the start
 local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about; fewer where they are large
 local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find
 
-local queue = open_queue(meta, codec, '')
+local queue = open_queue(keys.meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -33,16 +31,16 @@ end
 
 local function look_at(seq, record)
   local job = read_job(record, queue.usual)
-  local packed = redis.call('HGET', jobs, 'r' .. seq)
+  local packed = redis.call('HGET', keys.jobs, 'r' .. seq)
   local run = packed and unpack_run(packed)
   if (name == '' or job.name == name) and (state == '' or state_of(run) == state) then
-    bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
+    bytes = bytes + tell_job(told, keys.jobs, seq, record, run, queue.usual)
   end
 end
 
 local step = math.min(2, looked)
 while step > 0 do
-  local scanned = redis.call('HSCAN', jobs, cursor, 'COUNT', string.format('%d', step))
+  local scanned = redis.call('HSCAN', keys.jobs, cursor, 'COUNT', string.format('%d', step))
   local fields = scanned[2]
   for at = 1, #fields, 2 do
     bytes = bytes + #fields[at + 1]

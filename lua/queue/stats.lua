@@ -10,16 +10,13 @@ count among all.
 @cost    O(periods + names), at most 120 and 100, and what is not folded yet
 @reads
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local notes = KEYS[2] -- string: what the statistics do not hold yet
-local stats = KEYS[3] -- hash: statistics of minutes, hours and days
 local name = ARGV[1] -- text: of the jobs; empty: all
 local by = ARGV[2] -- text: minute, hour or day
 local from_ms = tonumber(ARGV[3]) -- integer: when the first period is; 0: as far back as `count` says
 local to_ms = tonumber(ARGV[4]) -- integer: when the last period is; 0: now
 local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: as many as are kept
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -35,12 +32,12 @@ if count > 0 then
   first = math.max(first, last - count + 1)
 end
 local changed =
-  changed_periods(stats, redis.call('GET', notes) or '', redis.call('HGET', stats, 'names') or '')
+  changed_periods(keys.stats, redis.call('GET', keys.notes) or '', redis.call('HGET', keys.stats, 'names') or '')
 local told, fields = {}, {}
 for number = first, last do
   fields[#fields + 1] = field_of(period, number, name)
 end
-local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+local stored = #fields > 0 and redis.call('HMGET', keys.stats, unpack(fields)) or {}
 for at, field in ipairs(fields) do
   tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
 end

@@ -7,16 +7,11 @@ it has then, separated by '\0'. `full`: it would have more than twenty; nothing 
 @returns absent
 @cost    O(tags x log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
-local tagged = KEYS[4] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
 local id = ARGV[1] -- text: the job
 local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -24,7 +19,7 @@ local now_ms = math.floor(clock_us() / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local seq, record, run = find_job(jobs, ids, id)
+local seq, record, run = find_job(keys.jobs, keys.ids, id)
 if not seq then
   return { 'absent' }
 end
@@ -35,16 +30,16 @@ if adds and count > MOST_TAGS then
   return { 'full' }
 end
 if after ~= before then
-  redis.call('ZADD', tagged, 'XX', '0', '')
-  redis.call('ZREM', tagged, '')
+  redis.call('ZADD', keys.tagged, 'XX', '0', '')
+  redis.call('ZREM', keys.tagged, '')
   job.tags = after
-  rewrite_job(jobs, queue, seq, job, run, record, state_of(run))
-  leave_tags(tagged, seq, before, false)
-  enter_tags(tagged, seq, after)
+  rewrite_job(keys.jobs, queue, seq, job, run, record, state_of(run))
+  leave_tags(keys.tagged, seq, before, false)
+  enter_tags(keys.tagged, seq, after)
   happened(queue, 'tagged', seq, job, run, '')
 end
 if queue.events then
-  publish(listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, now_ms)
 end
-save_queue(meta, queue)
+save_queue(keys.meta, queue)
 return { 'tagged', after }

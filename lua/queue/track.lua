@@ -5,15 +5,10 @@ Follows jobs, or follows them no more: events tell of a job whether it is tracke
 @returns tracking  outcomes:[outcome:text]
 @cost    O(jobs x log n)
 ]]
-local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ids = KEYS[3] -- hash: ids and unique keys of users
-local tagged = KEYS[4] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
 local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(keys.meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -23,23 +18,23 @@ if queue.listened_ms > now_ms then
 end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
-  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
   local is_tracked = run ~= nil and has_flag(run.flags, TRACKED)
   if seq and follows ~= is_tracked then
     if follows then
-      redis.call('ZADD', tagged, 'XX', '0', '')
-      run = flag_job(jobs, queue, seq, record, run, TRACKED)
-      redis.call('ZADD', tagged, '0', '\0' .. seq)
+      redis.call('ZADD', keys.tagged, 'XX', '0', '')
+      run = flag_job(keys.jobs, queue, seq, record, run, TRACKED)
+      redis.call('ZADD', keys.tagged, '0', '\0' .. seq)
     else
-      redis.call('ZREM', tagged, '')
-      unflag_job(jobs, seq, run, TRACKED)
-      redis.call('ZREM', tagged, '\0' .. seq)
+      redis.call('ZREM', keys.tagged, '')
+      unflag_job(keys.jobs, seq, run, TRACKED)
+      redis.call('ZREM', keys.tagged, '\0' .. seq)
     end
     happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
   end
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
 if queue.events then
-  publish(listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, now_ms)
 end
 return { 'tracking', outcomes }

@@ -5,13 +5,12 @@ they are refused, as those of a call that a later one has replaced: that is know
 @returns abandoned
 @cost    O(limits x 64 + places of limits of takes at work)
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local take = tonumber(ARGV[3]) -- integer: number of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
-local subject = open_subject(state, caller, limits, limits_at)
+local subject = open_subject(keys.state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
@@ -25,7 +24,7 @@ for _, meter in ipairs(token and meters or {}) do
 end
 -- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
 -- stays as it was.
-redis.call('HDEL', state, '')
-save_subject(state, subject, meters, now_us, caller, call, now_us, {})
-keep_for(state, CALL_MEMORY_US / 1000)
+redis.call('HDEL', keys.state, '')
+save_subject(keys.state, subject, meters, now_us, caller, call, now_us, {})
+keep_for(keys.state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }

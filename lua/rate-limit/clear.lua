@@ -4,9 +4,8 @@ Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, 
 @returns cleared  existed:flag
 @cost    O(1), where the clock has stepped back O(limits and callers that are known)
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
 
-local known = redis.pcall('HMGET', state, 'layout', 'time')
+local known = redis.pcall('HMGET', keys.state, 'layout', 'time')
 local left, kept_ms, time
 if known[1] == '1' then
   local token, taken_us, offset_us = read_time(known[2])
@@ -14,18 +13,18 @@ if known[1] == '1' then
   time = left and pack_time(tonumber(left), taken_us, offset_us)
 end
 if not left then
-  return { 'cleared', redis.call('UNLINK', state) }
+  return { 'cleared', redis.call('UNLINK', keys.state) }
 end
 -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
 local fields = {}
-for _, field in ipairs(redis.call('HKEYS', state)) do
+for _, field in ipairs(redis.call('HKEYS', keys.state)) do
   if field ~= 'layout' then
     fields[#fields + 1] = field
   end
 end
 for from = 1, #fields, 1000 do
-  redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
+  redis.call('HDEL', keys.state, unpack(fields, from, math.min(from + 999, #fields)))
 end
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('HSET', state, 'time', time)
+redis.call('PEXPIRE', keys.state, kept_ms)
+redis.call('HSET', keys.state, 'time', time)
 return { 'cleared', 1 }

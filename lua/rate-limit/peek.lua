@@ -6,11 +6,10 @@ Tells what a take would be answered now, and takes nothing.
 @cost    O(limits x 65 + places of limits of takes at work)
 @reads
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
 local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
-local subject = open_subject(state, '', limits, limits_at)
+local subject = open_subject(keys.state, '', limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end

@@ -8,14 +8,13 @@ are. `limits` as after a take.
 @returns absent
 @cost    O(limits x 65 + places of limits of takes at work)
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
-local subject = open_subject(state, caller, limits, limits_at)
+local subject = open_subject(keys.state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
@@ -31,21 +30,21 @@ local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
   return { 'refunded', server_us, tell_meters(meters) }
 end
-if token > 0 and is_refunded(state, subject.refunded, token) then
+if token > 0 and is_refunded(keys.state, subject.refunded, token) then
   return { 'known', server_us, tell_meters(meters) }
 end
 
 refund_meters(meters, cost, token > 0 and token or now_us)
 -- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
 -- stays as it was.
-redis.call('HDEL', state, '')
+redis.call('HDEL', keys.state, '')
 local written = {}
 if token > 0 then
-  written = note_refunded(state, subject.refunded, token, now_us)
+  written = note_refunded(keys.state, subject.refunded, token, now_us)
 end
 local is_one_more = written[3] ~= nil
-save_subject(state, subject, meters, now_us, caller, call, now_us, written)
+save_subject(keys.state, subject, meters, now_us, caller, call, now_us, written)
 if is_one_more then
-  forget_old_fields(state, now_us)
+  forget_old_fields(keys.state, now_us)
 end
 return { 'refunded', server_us, tell_meters(meters) }

@@ -6,13 +6,12 @@ or its lease has ended.
 @returns lost
 @cost    O(places of the limits)
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
-local subject = open_subject(state, caller, limits, limits_at)
+local subject = open_subject(keys.state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
@@ -34,6 +33,6 @@ if not held then
 end
 -- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
 -- stays as it was.
-redis.call('HDEL', state, '')
-save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+redis.call('HDEL', keys.state, '')
+save_subject(keys.state, subject, meters, now_us, caller, call, now_us, {})
 return { 'released' }

@@ -8,13 +8,12 @@ is the place of the one that demands the longest wait, counted from 1.
 @returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
 @cost    O(limits x 65 + places of limits of takes at work)
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
 
-local subject = open_subject(state, caller, limits, limits_at)
+local subject = open_subject(keys.state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
@@ -33,7 +32,7 @@ end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
   if subject.stepped then
-    keep_time(state, subject.token, subject.taken_us, subject.offset_us)
+    keep_time(keys.state, subject.token, subject.taken_us, subject.offset_us)
   end
   return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
@@ -50,5 +49,5 @@ for _, meter in ipairs(meters) do
     count_concurrency(meter, token)
   end
 end
-save_subject(state, subject, meters, now_us, caller, call, token, {})
+save_subject(keys.state, subject, meters, now_us, caller, call, token, {})
 return { 'taken', token, server_us, tell_meters(meters) }

@@ -6,10 +6,6 @@ free then is granted to the first in line. `more`: as `release`.
 @cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
          that are gone
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local weight = tonumber(ARGV[3]) -- integer: how much its permit was to take
@@ -20,7 +16,7 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to c
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = open_semaphore(state)
+local semaphore = open_semaphore(keys.state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
@@ -30,21 +26,21 @@ local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
 local own, other = format_ticket(ticket), other_text(ticket)
 local rank = semaphore.last_ticket > 0
-  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
+  and (redis.call('ZRANK', keys.queue, own) or redis.call('ZRANK', keys.queue, other))
 if rank then
-  redis.call('ZREM', queue, own, other)
+  redis.call('ZREM', keys.queue, own, other)
 end
-local token, ends_at_ms = permit_of(permits, ids, id)
+local token, ends_at_ms = permit_of(keys.permits, keys.ids, id)
 if token then
-  end_permit(semaphore, permits, ids, token, ends_at_ms)
+  end_permit(semaphore, keys.permits, keys.ids, token, ends_at_ms)
 end
-local reaped = reap(semaphore, permits, ids, now_ms)
+local reaped = reap(semaphore, keys.permits, keys.ids, now_ms)
 local served
 if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
   local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
 end
 if served or token or reaped then
-  save_freed_semaphore(state, semaphore, now_ms)
+  save_freed_semaphore(keys.state, semaphore, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

@@ -12,10 +12,6 @@ attempt has left the line. To one who waited longer than a moment a permit is of
 @cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
          that are gone
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless `resize` has said otherwise
@@ -29,24 +25,24 @@ local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
-local semaphore = open_semaphore(state)
+local semaphore = open_semaphore(keys.state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = permit_of(permits, ids, id)
+local known, ends_at_ms = permit_of(keys.permits, keys.ids, id)
 if known and ends_at_ms > now_ms then
   if confirms then
-    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
-    save_freed_semaphore(state, semaphore, now_ms)
+    ends_at_ms = confirm_permit(semaphore, keys.permits, keys.ids, known, ends_at_ms, lease_ms, now_ms)
+    save_freed_semaphore(keys.state, semaphore, now_ms)
   end
   return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
 if known then
-  end_permit(semaphore, permits, ids, known, ends_at_ms)
+  end_permit(semaphore, keys.permits, keys.ids, known, ends_at_ms)
 end
-local dirty = reap(semaphore, permits, ids, now_ms) or known
+local dirty = reap(semaphore, keys.permits, keys.ids, now_ms) or known
 if semaphore.resized == 0 and semaphore.limit ~= limit then
   semaphore.limit = limit
   dirty = true
@@ -54,45 +50,45 @@ end
 
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local own = confirms and keep_place(keys.queue, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
-  redis.call('ZREM', queue, own)
+  redis.call('ZREM', keys.queue, own)
 end
 local served = 'nobody'
 -- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+  served = serve(semaphore, keys.queue, keys.permits, keys.ids, own, claim_ms, now_us, how)
   dirty = true
   if served == 'own' then
     local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-    add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-    redis.call('ZREM', queue, own)
-    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-    save_semaphore(state, semaphore, now_ms)
+    add_permit(semaphore, keys.permits, keys.ids, ticket, token, expires_at_ms, now_ms)
+    redis.call('ZREM', keys.queue, own)
+    serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
+    save_semaphore(keys.state, semaphore, now_ms)
     return { 'granted', tonumber(token), expires_at_ms, now_ms }
   end
 end
 if oversized then
-  save_changed(state, semaphore, now_ms, dirty)
+  save_changed(keys.state, semaphore, now_ms, dirty)
   return { 'oversized', semaphore.limit }
 end
 if semaphore.last_ticket == 0 and fits(semaphore, weight) then
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  save_semaphore(state, semaphore, now_ms)
+  add_permit(semaphore, keys.permits, keys.ids, ticket, token, expires_at_ms, now_ms)
+  save_semaphore(keys.state, semaphore, now_ms)
   return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
 local place = 0
 if waits then
   local newest
-  newest, place = stand_in_line(queue, own, semaphore.last_ticket)
+  newest, place = stand_in_line(keys.queue, own, semaphore.last_ticket)
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end
-save_changed(state, semaphore, now_ms, dirty)
+save_changed(keys.state, semaphore, now_ms, dirty)
 if waits then
   return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end

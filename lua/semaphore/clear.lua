@@ -5,26 +5,22 @@ stand in line anew. Tokens go on rising, also where the clock has stepped back.
 @returns cleared  existed:flag
 @cost    O(permits and waiting), of which at most 1,000 are told
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
+local waiting = redis.call('ZRANGE', keys.queue, '0', '999')
+local stored = redis.pcall('GET', keys.state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
 local existed = 0
-local keys = { state, queue, permits, ids }
-for _, key in ipairs(keys) do
+local all = { keys.state, keys.queue, keys.permits, keys.ids }
+for _, key in ipairs(all) do
   existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
   local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
   if token then
-    redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
+    redis.call('SET', keys.state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
   end
 end
 for _, text in ipairs(waiting) do

@@ -4,19 +4,16 @@ Makes permits of one semaphore last longer. One that has ended is never revived:
 @returns extended  now_ms:integer permits:[expires_at_ms:integer]
 @cost    O(permits x log n)
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local permits = KEYS[2] -- sorted set: token -> when its lease ends
-local ids = KEYS[3] -- hash: id -> token, and token -> weight, id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
-local semaphore = open_semaphore(state)
+local semaphore = open_semaphore(keys.state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
 for at = leases_at, #leases, 2 do
-  local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
+  local ends_at_ms = tonumber(redis.call('ZSCORE', keys.permits, leases[at]) or 0)
   local expires_at_ms = 0
   if ends_at_ms > now_ms then
     expires_at_ms = now_ms + leases[at + 1]
@@ -25,17 +22,17 @@ for at = leases_at, #leases, 2 do
     if not any or expires_at_ms > semaphore.last_end_ms then
       semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
       -- Before ZADD, for a full server takes this as the first write.
-      keep_permits(semaphore, permits, ids, now_ms)
+      keep_permits(semaphore, keys.permits, keys.ids, now_ms)
     end
-    redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
+    redis.call('ZADD', keys.permits, 'XX', expires_at_ms, leases[at])
     any = true
   end
   ends[#ends + 1] = expires_at_ms
 end
 if any then
   if soonest_moved then
-    look_ahead(semaphore, permits)
+    look_ahead(semaphore, keys.permits)
   end
-  save_freed_semaphore(state, semaphore, now_ms)
+  save_freed_semaphore(keys.state, semaphore, now_ms)
 end
 return { 'extended', now_ms, ends }

@@ -8,40 +8,36 @@ at most 1,000 permits too many of those that have ended and were not noticed.
 @cost    O(log n + 1,200)
 @reads
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
 
-local semaphore = open_semaphore(state)
+local semaphore = open_semaphore(keys.state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
+local ended = redis.call('ZRANGEBYSCORE', keys.permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
 local used = semaphore.used
 for _, token in ipairs(ended) do
-  used = used - parse_permit(redis.call('HGET', ids, token)).weight
+  used = used - parse_permit(redis.call('HGET', keys.ids, token)).weight
 end
-local live = redis.call('ZRANGEBYSCORE', permits, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+local live = redis.call('ZRANGEBYSCORE', keys.permits, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
 local named = {}
 for at = 1, #live, 2 do
-  local permit = parse_permit(redis.call('HGET', ids, live[at]))
+  local permit = parse_permit(redis.call('HGET', keys.ids, live[at]))
   named[#named + 1] = tonumber(live[at])
   named[#named + 1] = tonumber(live[at + 1])
   named[#named + 1] = permit.weight
   named[#named + 1] = permit.holder
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.units
   line[#line + 1] = ticket.holder
 end
 local known = semaphore.limit > 0 and semaphore.limit or limit
-local waiting = redis.call('ZCARD', queue)
+local waiting = redis.call('ZCARD', keys.queue)
 return {
   'inspection',
   known,

@@ -7,33 +7,29 @@ call `serve`.
 @cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
          that are gone
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local token = ARGV[1] -- text: proves the permit
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = open_semaphore(state)
+local semaphore = open_semaphore(keys.state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
+local expires_at_ms = tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 if expires_at_ms <= now_ms then
   return { 'lost' }
 end
-end_permit(semaphore, permits, ids, token, expires_at_ms)
-reap(semaphore, permits, ids, now_ms)
+end_permit(semaphore, keys.permits, keys.ids, token, expires_at_ms)
+reap(semaphore, keys.permits, keys.ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
 end
 -- Behind a write that needs no memory.
-save_semaphore(state, semaphore, now_ms)
+save_semaphore(keys.state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }

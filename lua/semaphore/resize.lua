@@ -7,17 +7,13 @@ others learn of it when they are the first. `more`: as `release`.
 @returns resized  more:flag
 @cost    O(log n), a look at 1,000 tickets, and as `release`
 ]]
-local state = KEYS[1] -- string: the semaphore's state
-local queue = KEYS[2] -- sorted set: ticket -> its number
-local permits = KEYS[3] -- sorted set: token -> when its lease ends
-local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = open_semaphore(state)
+local semaphore = open_semaphore(keys.state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
@@ -26,18 +22,18 @@ local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
 semaphore.limit = limit
 semaphore.resized = 1
-save_semaphore(state, semaphore, now_ms)
-reap(semaphore, permits, ids, now_ms)
+save_semaphore(keys.state, semaphore, now_ms)
+reap(semaphore, keys.permits, keys.ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
+  for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '999')) do
     local ticket = parse_ticket(text)
     if ticket.units > limit then
-      redis.call('ZREM', queue, text)
+      redis.call('ZREM', keys.queue, text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     end
   end
-  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
 end
-save_semaphore(state, semaphore, now_ms)
+save_semaphore(keys.state, semaphore, now_ms)
 return { 'resized', served == 'more' and 1 or 0 }

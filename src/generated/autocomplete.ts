@@ -8,10 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 1, 3, 2, 2, 4, 1, 25, 1, 4, 1, 28], text: `local meta = KEYS[1]
-local tops = KEYS[5]
-local expiry = KEYS[6]
-local codec = ARGV[1]
+const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 4, 1, 16, 1, 4, 1, 28], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local added, added_at = ARGV, 4
@@ -31,15 +28,6 @@ local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
 return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = {
-entries = KEYS[2],
-ids = KEYS[3],
-words = KEYS[4],
-tops = tops,
-expiry = expiry,
-fronts = KEYS[7],
-forks = KEYS[8],
-}
 redis.call('HSET', meta, 'layout', '2', 'codec', codec)
 try_rights(meta, index, keys)
 local known, before = open_tops(index.last_top), index.last
@@ -72,21 +60,11 @@ renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
 return { 'added', new, replaced, taken }` }
-const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [6, 8, 1, 4], text: `local meta = KEYS[1]
-local entries = KEYS[2]
-local ids = KEYS[3]
-local words = KEYS[4]
-local tops = KEYS[5]
-local expiry = KEYS[6]
-local fronts = KEYS[7]
-local forks = KEYS[8]
-return {
+const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [7, 4], text: `return {
 'cleared',
 redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
 }` }
-const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 2, 3, 4, 1, 21], text: `local meta = KEYS[1]
-local entries = KEYS[2]
-local codec = ARGV[1]
+const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 20], text: `local codec = ARGV[1]
 local query = ARGV[2]
 local limit = tonumber(ARGV[3] or 10)
 local fuzzy = ARGV[4] == '1'
@@ -97,7 +75,6 @@ end
 if stored_codec and stored_codec ~= codec then
 return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
 local prefix = string.sub(query, 1, 64)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
@@ -111,12 +88,7 @@ collect(entries, nearby, found, limit, others)
 is_short = more and #found < limit
 end
 return { 'found', is_short and 1 or 0, exact, front, found }` }
-const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [7, 5, 1, 14], text: `local meta = KEYS[1]
-local entries = KEYS[2]
-local words = KEYS[3]
-local forks = KEYS[4]
-local expiry = KEYS[5]
-local index = open_index(meta, '', '')
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [8, 14], text: `local index = open_index(meta, '', '')
 if index.layout ~= '2' then
 return redis.error_reply('LAYOUT ' .. index.layout)
 end
@@ -130,23 +102,38 @@ redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
 redis.call('ZCARD', expiry),
 redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
 }` }
-const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 1, 3, 1, 3, 2, 1, 27], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/autocomplete/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
+local keys = {
+entries = KEYS[2],
+local entries = KEYS[2]
+entries = entries,
+ids = KEYS[3],
+local ids = KEYS[3]
+ids = ids,
+words = KEYS[4],
+local words = KEYS[4]
+words = KEYS[3],
+local words = KEYS[3]
 local tops = KEYS[5]
-local query = ARGV[1]
+tops = tops,
+tops = KEYS[4],
+local expiry = KEYS[6]
+expiry = expiry,
+local expiry = KEYS[4]
+expiry = KEYS[6],
+fronts = KEYS[7],
+local fronts = KEYS[7]
+forks = KEYS[8],
+}
+local forks = KEYS[8]
+forks = KEYS[5],
+local forks = KEYS[5]` }
+const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 18], text: `local query = ARGV[1]
 local fuzzy = ARGV[2] == '1'
 local index = open_index(meta, '', '')
 if index.layout ~= '2' then
 return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local keys = {
-entries = KEYS[2],
-ids = KEYS[3],
-words = KEYS[4],
-tops = tops,
-expiry = KEYS[6],
-fronts = KEYS[7],
-forks = KEYS[8],
-}
 try_rights(meta, index, keys)
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)
@@ -161,11 +148,7 @@ end
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }` }
-const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 3, 1, 1, 3, 3, 1, 47], text: `local meta = KEYS[1]
-local entries = KEYS[2]
-local ids = KEYS[3]
-local tops = KEYS[5]
-local caller = ARGV[1]
+const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 3, 1, 38], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local gone, gone_at = ARGV, 3
 local index = open_index(meta, '', caller)
@@ -181,15 +164,6 @@ local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
 return { 'removed', tonumber(removed), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = {
-entries = entries,
-ids = ids,
-words = KEYS[4],
-tops = tops,
-expiry = KEYS[6],
-fronts = KEYS[7],
-forks = KEYS[8],
-}
 local known = open_tops(index.last_top)
 local removed, taken = 0, 0
 try_rights(meta, index, keys)
@@ -215,9 +189,7 @@ if not index.is_new then
 remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
 end
 return { 'removed', removed, taken }` }
-const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 2, 3, 4, 1, 21], text: `local meta = KEYS[1]
-local entries = KEYS[2]
-local codec = ARGV[1]
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 4, 1, 20], text: `local codec = ARGV[1]
 local query = ARGV[2]
 local limit = tonumber(ARGV[3] or 10)
 local fuzzy = ARGV[4] == '1'
@@ -228,7 +200,6 @@ end
 if stored_codec and stored_codec ~= codec then
 return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
 local prefix = string.sub(query, 1, 64)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
@@ -1522,7 +1493,7 @@ export type AddAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: linked('autocomplete/add', '1560636e0e3eee5444b5a7b9624fa576e35f1863', { reads: false, bytes: false }, [addLua, 0, 7, indexModule, 0, 11, addLua, 7, 7, sharedCalls, 3, 10, addLua, 14, 8, sharedClock, 0, 4, addLua, 22, 1, addLua, 32, 1, indexModule, 33, 12, addLua, 23, 9, addLua, 33, 1, topsModule, 0, 3, addLua, 34, 2, sharedNumbers, 0, 7, addLua, 36, 2, placesModule, 0, 3, indexModule, 16, 14, placesModule, 9, 3, indexModule, 11, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 30, 3, wordsModule, 45, 31, addLua, 38, 20, wordsModule, 21, 8, addLua, 58, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 59, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 60, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 61, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 62, 2]),
+  script: linked('autocomplete/add', 'f89c9e6d718a5aa7ac219bd0e778bd0f13a210ca', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 15, 1, addLua, 0, 4, indexModule, 0, 11, addLua, 4, 7, sharedCalls, 3, 10, addLua, 11, 8, sharedClock, 0, 4, addLua, 19, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 19, 1, keysLua, 21, 2, indexModule, 33, 12, addLua, 21, 1, topsModule, 0, 3, addLua, 22, 2, sharedNumbers, 0, 7, addLua, 24, 2, placesModule, 0, 3, indexModule, 16, 14, placesModule, 9, 3, indexModule, 11, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 30, 3, wordsModule, 45, 31, addLua, 26, 20, wordsModule, 21, 8, addLua, 46, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 47, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 48, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 49, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 50, 2]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1568,7 +1539,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('autocomplete/clear', '1fbfb8654f66a3eb9b15408f05a5d6fe9991f71b', { reads: false, bytes: false }, [clearLua, 0, 12]),
+  script: linked('autocomplete/clear', '1fbfb8654f66a3eb9b15408f05a5d6fe9991f71b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 23, 1, clearLua, 0, 4]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode() {
     return []
@@ -1616,7 +1587,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('autocomplete/find', '6f5b9ab1a893bdbd1782bb471ca9cc3726d6664c', { reads: true, bytes: true }, [findLua, 0, 6, searchModule, 146, 1, findLua, 6, 7, findLua, 14, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 13, 1, findLua, 15, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 22, 5]),
+  script: linked('autocomplete/find', '9b34eb2b46430915dfd2273e5405d8142c2d363c', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 4, searchModule, 146, 1, findLua, 4, 8, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 12, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 19, 5]),
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   encode(args) {
     return withoutDefaults([
@@ -1655,8 +1626,8 @@ export type InspectAnswer =
  * Cost: O(log entries).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('autocomplete/inspect', 'd73dc490c28df19144646e071409286cae491cba', { reads: true, bytes: false }, [inspectLua, 0, 5, indexModule, 0, 11, inspectLua, 5, 4, sharedClock, 0, 4, inspectLua, 9, 1, sharedNumbers, 0, 7, inspectLua, 10, 9]),
-  parts: ['meta', 'entries', 'words', 'forks', 'expiry'],
+  script: linked('autocomplete/inspect', '28bc6754e070d94c7618dfb5fa8f2589a520cfcf', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 11, 1, keysLua, 17, 1, keysLua, 25, 1, indexModule, 0, 11, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, sharedNumbers, 0, 7, inspectLua, 5, 9]),
+  parts: ['meta', 'entries', 'words', 'expiry', 'forks'],
   encode() {
     return []
   },
@@ -1696,7 +1667,7 @@ export type ReapAnswer =
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: linked('autocomplete/reap', 'fce5da50341a8f2b2ed10b148b40bd65bc4a6ee1', { reads: false, bytes: false }, [reapLua, 0, 4, searchModule, 146, 1, indexModule, 0, 11, reapLua, 4, 4, indexModule, 33, 12, reapLua, 8, 10, topsModule, 0, 3, reapLua, 18, 1, sharedClock, 0, 4, reapLua, 19, 2, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 21, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 23, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 26, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 28, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 29, 2]),
+  script: linked('autocomplete/reap', '13383b4533827ca1533960b8d1e71570945c0b7d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, reapLua, 0, 2, searchModule, 146, 1, indexModule, 0, 11, reapLua, 2, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 33, 12, reapLua, 6, 1, topsModule, 0, 3, reapLua, 7, 1, sharedClock, 0, 4, reapLua, 8, 2, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 10, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 12, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 15, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 17, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 18, 2]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode(args) {
     return withoutDefaults([
@@ -1737,7 +1708,7 @@ export type RemoveAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('autocomplete/remove', 'f6aab43aebd1ffb6091f9a258c4af7b1649a8c9e', { reads: false, bytes: false }, [removeLua, 0, 7, indexModule, 0, 11, removeLua, 7, 4, sharedCalls, 3, 10, removeLua, 11, 8, sharedClock, 0, 4, removeLua, 19, 1, topsModule, 0, 3, removeLua, 29, 2, indexModule, 33, 12, removeLua, 20, 9, removeLua, 31, 1, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 32, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 47, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 48, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 49, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 51, 3]),
+  script: linked('autocomplete/remove', 'f41ac6321c9bf4a71f4d0d81c9cb0c88daa678e0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 12, 1, removeLua, 0, 3, indexModule, 0, 11, removeLua, 3, 4, sharedCalls, 3, 10, removeLua, 7, 8, sharedClock, 0, 4, removeLua, 15, 1, topsModule, 0, 3, removeLua, 16, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 7, 2, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 33, 12, removeLua, 18, 1, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 19, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 34, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 35, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 36, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 38, 3]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1793,7 +1764,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: linked('autocomplete/suggest', '9666169fa9df51d34e3cf95b65ffd1cad1906f6c', { reads: true, bytes: true }, [suggestLua, 0, 6, searchModule, 146, 1, suggestLua, 6, 7, suggestLua, 14, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 13, 1, suggestLua, 15, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 22, 4, searchModule, 303, 17, suggestLua, 26, 1]),
+  script: linked('autocomplete/suggest', '1c399361a1a45b7cf5eb0bad134e26883a60b288', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, suggestLua, 0, 4, searchModule, 146, 1, suggestLua, 4, 8, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 12, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 19, 4, searchModule, 303, 17, suggestLua, 23, 1]),
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   encode(args) {
     return withoutDefaults([

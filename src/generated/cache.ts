@@ -8,9 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 9, 5, 51], text: `local value = KEYS[1]
-local load = KEYS[2]
-local id = ARGV[1]
+const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 51], text: `local id = ARGV[1]
 local codec = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local seen = tonumber(ARGV[4])
@@ -96,8 +94,7 @@ redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 7, 1, 10, 1, 20], text: `local load = KEYS[1]
-local id = ARGV[1]
+const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 6, 1, 10, 1, 20], text: `local id = ARGV[1]
 local rest_ms = tonumber(ARGV[2])
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
@@ -133,8 +130,7 @@ if revoked then
 return { 'revoked' }
 end
 return { 'failed' }` }
-const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 2, 1, 11], text: `local value = KEYS[1]
-local token = tonumber(ARGV[1])
+const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 11], text: `local token = tonumber(ARGV[1])
 local head = open_head(value)
 if head.layout ~= 1 then
 return redis.error_reply('LAYOUT ' .. head.layout)
@@ -146,9 +142,7 @@ if not head.held then
 redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
 end
 return { 'held' }` }
-const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [8, 2, 1, 31], text: `local value = KEYS[1]
-local load = KEYS[2]
-local head = open_head(value)
+const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 31], text: `local head = open_head(value)
 local known = open_load(load)
 local unknown = unknown_layout(head, known)
 if unknown then
@@ -179,16 +173,13 @@ loading,
 lease_ends_ms,
 now_ms,
 }` }
-const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 3, 4, 4], text: `local generation = KEYS[1]
-local channel = ARGV[1]
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 2, 4, 4], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
 redis.call('SET', generation, exact(newest), 'PX', '5184000000')
 tell_levels(generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 4, 1, 6, 1, 4, 1, 9], text: `local value = KEYS[1]
-local load = KEYS[2]
-local channel = ARGV[1]
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 6, 1, 4, 1, 9], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local head = open_head(value)
 local known = open_load(load)
@@ -209,9 +200,11 @@ if head.held then
 tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
 end
 return { 'invalidated', existed }` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 14, 1, 41, 1, 13], text: `local value = KEYS[1]
+const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], text: `local value = KEYS[1]
 local load = KEYS[2]
-local codec = ARGV[1]
+local load = KEYS[1]
+local generation = KEYS[1]` }
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 41, 1, 13], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local version = tonumber(ARGV[4])
@@ -277,9 +270,7 @@ if head.held then
 tell_levels(value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 14, 1, 37, 1, 4], text: `local value = KEYS[1]
-local load = KEYS[2]
-local codec = ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 37, 1, 4], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local version = tonumber(ARGV[3])
 local flags = tonumber(ARGV[4])
@@ -505,7 +496,7 @@ export type ElectAnswer =
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: linked('cache/elect', '51647c629166e56510caeed4e0c5430fe01f6dc9', { reads: false, bytes: true }, [electLua, 0, 9, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, electLua, 9, 1, loadModule, 0, 28, electLua, 10, 1, valueModule, 0, 8, electLua, 11, 4, sharedClock, 0, 4, electLua, 15, 2, valueModule, 50, 3, electLua, 17, 26, sharedTokens, 0, 3, electLua, 43, 2, sharedNumbers, 0, 7, electLua, 45, 13, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, electLua, 58, 2]),
+  script: linked('cache/elect', '51647c629166e56510caeed4e0c5430fe01f6dc9', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, electLua, 7, 1, loadModule, 0, 28, electLua, 8, 1, valueModule, 0, 8, electLua, 9, 4, sharedClock, 0, 4, electLua, 13, 2, valueModule, 50, 3, electLua, 15, 26, sharedTokens, 0, 3, electLua, 41, 2, sharedNumbers, 0, 7, electLua, 43, 13, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, electLua, 56, 2]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -645,7 +636,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: linked('cache/fail', 'd2ddab149d72ddbbec4608756d4c25fe9c02b515', { reads: false, bytes: false }, [failLua, 0, 7, loadModule, 0, 28, failLua, 7, 7, loadModule, 31, 3, failLua, 14, 1, loadModule, 28, 3, failLua, 15, 1, sharedClock, 0, 4, failLua, 16, 3, sharedNumbers, 0, 7, failLua, 19, 11, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, failLua, 30, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 31, 6]),
+  script: linked('cache/fail', 'd2ddab149d72ddbbec4608756d4c25fe9c02b515', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 0, 28, failLua, 6, 7, loadModule, 31, 3, failLua, 13, 1, loadModule, 28, 3, failLua, 14, 1, sharedClock, 0, 4, failLua, 15, 3, sharedNumbers, 0, 7, failLua, 18, 11, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, failLua, 29, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 30, 6]),
   parts: ['load'],
   encode(args) {
     return [
@@ -688,7 +679,7 @@ export type HoldAnswer =
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: linked('cache/hold', '77c4e1edb0f62b738eebef4d85999dca33ca195a', { reads: false, bytes: false }, [holdLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, holdLua, 2, 11]),
+  script: linked('cache/hold', '77c4e1edb0f62b738eebef4d85999dca33ca195a', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, holdLua, 1, 11]),
   parts: ['value'],
   encode(args) {
     return [
@@ -720,7 +711,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('cache/inspect', '1e1457d72665420e064bd8e99454a4f46daa0346', { reads: true, bytes: true }, [inspectLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, inspectLua, 2, 1, loadModule, 0, 28, inspectLua, 3, 1, valueModule, 0, 8, inspectLua, 4, 4, sharedClock, 0, 4, inspectLua, 8, 25]),
+  script: linked('cache/inspect', '1e1457d72665420e064bd8e99454a4f46daa0346', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, inspectLua, 0, 1, loadModule, 0, 28, inspectLua, 1, 1, valueModule, 0, 8, inspectLua, 2, 4, sharedClock, 0, 4, inspectLua, 6, 25]),
   parts: ['value', 'load'],
   encode() {
     return []
@@ -769,7 +760,7 @@ export type InvalidateTagAnswer =
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [invalidateTagLua, 0, 3, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 3, 1, sharedNumbers, 0, 7, invalidateTagLua, 4, 1, messagesModule, 0, 9, invalidateTagLua, 5, 2]),
+  script: linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
   parts: ['generation'],
   encode(args) {
     return withoutDefaults([
@@ -808,7 +799,7 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: linked('cache/invalidate', 'd26c2d284d5fdc7ef738e3d022685d9f983a28d2', { reads: false, bytes: false }, [invalidateLua, 0, 4, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, invalidateLua, 4, 1, loadModule, 0, 28, invalidateLua, 5, 1, valueModule, 0, 8, invalidateLua, 6, 6, loadModule, 28, 3, loadModule, 47, 2, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 12, 4, sharedNumbers, 0, 7, invalidateLua, 16, 1, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, sharedClock, 0, 4, invalidateLua, 17, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 20, 3]),
+  script: linked('cache/invalidate', 'd26c2d284d5fdc7ef738e3d022685d9f983a28d2', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, invalidateLua, 2, 1, loadModule, 0, 28, invalidateLua, 3, 1, valueModule, 0, 8, invalidateLua, 4, 6, loadModule, 28, 3, loadModule, 47, 2, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 10, 4, sharedNumbers, 0, 7, invalidateLua, 14, 1, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, sharedClock, 0, 4, invalidateLua, 15, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 18, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return withoutDefaults([
@@ -868,7 +859,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: linked('cache/set', '21248d818122c20589ed19a63bfff827d1b49e0b', { reads: false, bytes: false }, [setLua, 0, 14, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, setLua, 14, 1, loadModule, 0, 28, setLua, 15, 1, valueModule, 0, 8, setLua, 16, 4, sharedClock, 0, 4, setLua, 20, 2, sharedCalls, 3, 10, setLua, 22, 12, sharedNumbers, 0, 7, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedExpiry, 0, 18, sharedCalls, 13, 11, sharedCalls, 27, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, setLua, 34, 5, sharedTokens, 0, 3, setLua, 39, 1, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, setLua, 40, 10, loadModule, 28, 3, loadModule, 47, 7, setLua, 50, 12, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 62, 3, messagesModule, 0, 9, setLua, 65, 3]),
+  script: linked('cache/set', '21248d818122c20589ed19a63bfff827d1b49e0b', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, setLua, 12, 1, loadModule, 0, 28, setLua, 13, 1, valueModule, 0, 8, setLua, 14, 4, sharedClock, 0, 4, setLua, 18, 2, sharedCalls, 3, 10, setLua, 20, 12, sharedNumbers, 0, 7, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedExpiry, 0, 18, sharedCalls, 13, 11, sharedCalls, 27, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, setLua, 32, 5, sharedTokens, 0, 3, setLua, 37, 1, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, setLua, 38, 10, loadModule, 28, 3, loadModule, 47, 7, setLua, 48, 12, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 60, 3, messagesModule, 0, 9, setLua, 63, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -947,7 +938,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: linked('cache/store', '8f8c22a5aefd3b083956000155fb47abf6756515', { reads: false, bytes: false }, [storeLua, 0, 14, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, storeLua, 15, 1, loadModule, 0, 28, storeLua, 16, 1, valueModule, 0, 8, storeLua, 17, 4, sharedClock, 0, 4, storeLua, 21, 1, loadModule, 28, 3, storeLua, 22, 6, loadModule, 31, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 40, 3, sharedNumbers, 0, 7, loadModule, 43, 4, storeLua, 14, 1, storeLua, 28, 9, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, storeLua, 37, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 49, 2, sharedClockSteps, 0, 3, storeLua, 51, 4]),
+  script: linked('cache/store', '8f8c22a5aefd3b083956000155fb47abf6756515', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, storeLua, 13, 1, loadModule, 0, 28, storeLua, 14, 1, valueModule, 0, 8, storeLua, 15, 4, sharedClock, 0, 4, storeLua, 19, 1, loadModule, 28, 3, storeLua, 20, 6, loadModule, 31, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 40, 3, sharedNumbers, 0, 7, loadModule, 43, 4, storeLua, 12, 1, storeLua, 26, 9, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, storeLua, 35, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 47, 2, sharedClockSteps, 0, 3, storeLua, 49, 4]),
   parts: ['value', 'load'],
   encode(args) {
     return [

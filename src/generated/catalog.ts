@@ -8,9 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCatalog, sharedClock } from './shared.ts'
 
-const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 3, 1, 9], text: `local meta = KEYS[1]
-local documents = KEYS[2]
-local name = ARGV[1]
+const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 9], text: `local name = ARGV[1]
 if not knows_layout(meta) then
 return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -20,10 +18,11 @@ return { 'absent' }
 end
 local version, document = parse_document(stored)
 return { 'found', version, document }` }
-const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 5, 5, 19], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 3, -1, 1], text: `local meta = KEYS[1]
 local names = KEYS[2]
-local documents = KEYS[3]
-local after = ARGV[1]
+local documents = KEYS[2]
+local documents = KEYS[3]` }
+const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 19], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
 if not knows_layout(meta) then
 return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
@@ -44,10 +43,7 @@ end
 read = upto
 end
 return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }` }
-const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 5, 1, 9], text: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local name = ARGV[1]
+const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 9], text: `local name = ARGV[1]
 local document = ARGV[2]
 if not knows_layout(meta) then
 return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
@@ -58,10 +54,7 @@ local version, known = parse_document(stored)
 return { 'existed', version, known }
 end
 return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }` }
-const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 4, 1, 11], text: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local name = ARGV[1]
+const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 11], text: `local name = ARGV[1]
 if not knows_layout(meta) then
 return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -73,10 +66,7 @@ end
 return { 'removed' }
 end
 return { 'absent' }` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 6, 3, 18], text: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[3]
-local name = ARGV[1]
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 18], text: `local name = ARGV[1]
 local seen = tonumber(ARGV[2])
 local document = ARGV[3]
 if not knows_layout(meta) then
@@ -114,7 +104,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('catalog/get', '6a513d32f211e8e42f4dc5c5949d72dd8ea9df1d', { reads: true, bytes: true }, [getLua, 0, 3, sharedCatalog, 0, 3, getLua, 3, 7, sharedCatalog, 3, 4, getLua, 10, 2]),
+  script: linked('catalog/get', '6a513d32f211e8e42f4dc5c5949d72dd8ea9df1d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, getLua, 0, 1, sharedCatalog, 0, 3, getLua, 1, 7, sharedCatalog, 3, 4, getLua, 8, 2]),
   parts: ['meta', 'documents'],
   encode(args) {
     return [
@@ -163,7 +153,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('catalog/list', '4f21ebfc0bd3b32e52a6a66e328f8195482be30a', { reads: true, bytes: true }, [listLua, 0, 5, sharedCatalog, 0, 3, listLua, 5, 7, sharedCatalog, 3, 4, listLua, 12, 12]),
+  script: linked('catalog/list', '4f21ebfc0bd3b32e52a6a66e328f8195482be30a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, listLua, 0, 2, sharedCatalog, 0, 3, listLua, 2, 7, sharedCatalog, 3, 4, listLua, 9, 12]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -205,7 +195,7 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: linked('catalog/put', '374e0508fc67a827bce39db043dc2e0be09c01c1', { reads: false, bytes: true }, [putLua, 0, 5, sharedCatalog, 0, 3, putLua, 5, 5, sharedCatalog, 3, 4, putLua, 10, 3, sharedCatalog, 7, 7, sharedClock, 0, 4, putLua, 13, 1]),
+  script: linked('catalog/put', '374e0508fc67a827bce39db043dc2e0be09c01c1', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, putLua, 0, 2, sharedCatalog, 0, 3, putLua, 2, 5, sharedCatalog, 3, 4, putLua, 7, 3, sharedCatalog, 7, 7, sharedClock, 0, 4, putLua, 10, 1]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -249,7 +239,7 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('catalog/remove', '52113b004ee64d34e8f83fa356359ec29830c9b6', { reads: false, bytes: false }, [removeLua, 0, 4, sharedCatalog, 0, 3, removeLua, 4, 11]),
+  script: linked('catalog/remove', '52113b004ee64d34e8f83fa356359ec29830c9b6', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 3, 1, removeLua, 0, 1, sharedCatalog, 0, 3, removeLua, 1, 11]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -290,7 +280,7 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('catalog/replace', '9b8e4a81e2e0d132d809dbbd4eade3175c3273af', { reads: false, bytes: true }, [replaceLua, 0, 6, sharedCatalog, 0, 3, replaceLua, 6, 7, sharedCatalog, 3, 4, replaceLua, 13, 10, sharedCatalog, 7, 7, sharedClock, 0, 4, replaceLua, 23, 1]),
+  script: linked('catalog/replace', '9b8e4a81e2e0d132d809dbbd4eade3175c3273af', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, replaceLua, 0, 3, sharedCatalog, 0, 3, replaceLua, 3, 7, sharedCatalog, 3, 4, replaceLua, 10, 10, sharedCatalog, 7, 7, sharedClock, 0, 4, replaceLua, 20, 1]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [

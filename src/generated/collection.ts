@@ -8,9 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 9, 1, 44, 1, 3], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local caller = ARGV[1]
+const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 7, 1, 44, 1, 3], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
@@ -64,10 +62,7 @@ exact(math.max(known.largest, largest))
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }` }
-const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 9, 3, 32], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local build = KEYS[3]
-local kind = ARGV[1]
+const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 32], text: `local kind = ARGV[1]
 local codec = ARGV[2]
 local version = tonumber(ARGV[3])
 local before = tonumber(ARGV[4])
@@ -105,14 +100,10 @@ if size ~= before + count then
 return { 'lost' }
 end
 return { 'built', size }` }
-const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [6, 2, 1, 3], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local existed = redis.call('UNLINK', meta)
+const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local existed = redis.call('UNLINK', meta)
 redis.call('UNLINK', items)
 return { 'cleared', existed }` }
-const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [8, 2, 1, 19], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local known = open_collection(meta, '')
+const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 19], text: `local known = open_collection(meta, '')
 if known.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -131,9 +122,10 @@ known.largest,
 known.expires_at_ms,
 now_ms,
 }` }
-const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 7, 1, 35], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/collection/keys.lua', taken: [2, 3], text: `local meta = KEYS[1]
 local items = KEYS[2]
-local kind = ARGV[1]
+local build = KEYS[3]` }
+const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 35], text: `local kind = ARGV[1]
 local codec = ARGV[2]
 local copy = tonumber(ARGV[3])
 local place = ARGV[4]
@@ -173,9 +165,7 @@ more and 1 or 0,
 gap and 1 or 0,
 parts,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 7, 1, 27, 1, 4], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local caller = ARGV[1]
+const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 5, 1, 27, 1, 4], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
@@ -211,9 +201,7 @@ keep_until(meta, items, known.expires_at_ms, now_ms)
 redis.call('HSET', meta, 'size', exact(size))
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
 return { 'removed', size, removed }` }
-const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 10, 1, 44], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local caller = ARGV[1]
+const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 8, 1, 44], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
@@ -265,10 +253,7 @@ save_copy(meta, known, count_items(items, kind))
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 11, 1, 33, 1, 12], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local build = KEYS[3]
-local caller = ARGV[1]
+const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 8, 1, 33, 1, 12], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
@@ -486,7 +471,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: linked('collection/add', '08db59d7b764f1b3dccf3517e735a4c240dd62bf', { reads: false, bytes: false }, [addLua, 0, 9, stateModule, 4, 28, addLua, 9, 7, sharedCalls, 3, 10, addLua, 16, 8, sharedClock, 0, 4, addLua, 24, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 25, 9, itemsModule, 13, 12, addLua, 34, 4, itemsModule, 25, 13, addLua, 38, 5, sharedNumbers, 0, 7, addLua, 43, 10, stateModule, 0, 4, addLua, 53, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 54, 2]),
+  script: linked('collection/add', '08db59d7b764f1b3dccf3517e735a4c240dd62bf', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 4, 28, addLua, 7, 7, sharedCalls, 3, 10, addLua, 14, 8, sharedClock, 0, 4, addLua, 22, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 23, 9, itemsModule, 13, 12, addLua, 32, 4, itemsModule, 25, 13, addLua, 36, 5, sharedNumbers, 0, 7, addLua, 41, 10, stateModule, 0, 4, addLua, 51, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 52, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -548,7 +533,7 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: linked('collection/build', '297a0f846b5148190cdbf21a5e10ea03deb6ede2', { reads: false, bytes: false }, [buildLua, 0, 9, stateModule, 4, 28, buildLua, 9, 7, sharedClock, 0, 4, buildLua, 16, 1, itemsModule, 0, 13, buildLua, 17, 7, stateModule, 32, 3, buildLua, 24, 9, itemsModule, 13, 12, buildLua, 33, 8]),
+  script: linked('collection/build', '297a0f846b5148190cdbf21a5e10ea03deb6ede2', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 4, 28, buildLua, 6, 7, sharedClock, 0, 4, buildLua, 13, 1, itemsModule, 0, 13, buildLua, 14, 7, stateModule, 32, 3, buildLua, 21, 9, itemsModule, 13, 12, buildLua, 30, 8]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -602,7 +587,7 @@ export type ClearAnswer =
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [clearLua, 0, 5]),
+  script: linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -634,7 +619,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('collection/inspect', 'af9b7fe020bcecae1955c24ab86fb04d5e6eef28', { reads: true, bytes: false }, [inspectLua, 0, 2, stateModule, 4, 28, inspectLua, 2, 4, sharedClock, 0, 4, inspectLua, 6, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 7, 14]),
+  script: linked('collection/inspect', 'af9b7fe020bcecae1955c24ab86fb04d5e6eef28', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 4, 28, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 5, 14]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -695,7 +680,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('collection/read', 'd4ca609ff521591bae4d8fcfbf24cb4c7d973dd7', { reads: true, bytes: true }, [readLua, 0, 7, sharedScan, 0, 1, stateModule, 4, 28, readLua, 7, 5, sharedScan, 1, 14, readLua, 12, 4, sharedClock, 0, 4, readLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 17, 13, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 30, 12]),
+  script: linked('collection/read', 'd4ca609ff521591bae4d8fcfbf24cb4c7d973dd7', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 4, 28, readLua, 5, 5, sharedScan, 1, 14, readLua, 10, 4, sharedClock, 0, 4, readLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 15, 13, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 28, 12]),
   parts: ['meta', 'items'],
   encode(args) {
     return [
@@ -759,7 +744,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('collection/remove', 'ed9165d5d1a3d2dc07023022623d93c2b31c9e9e', { reads: false, bytes: false }, [removeLua, 0, 7, stateModule, 4, 28, removeLua, 7, 7, sharedCalls, 3, 10, removeLua, 14, 8, sharedClock, 0, 4, removeLua, 22, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 23, 9, itemsModule, 59, 10, removeLua, 32, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 34, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 36, 2]),
+  script: linked('collection/remove', 'ed9165d5d1a3d2dc07023022623d93c2b31c9e9e', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 4, 28, removeLua, 5, 7, sharedCalls, 3, 10, removeLua, 12, 8, sharedClock, 0, 4, removeLua, 20, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 21, 9, itemsModule, 59, 10, removeLua, 30, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 32, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 34, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -821,7 +806,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('collection/replace', '4dfaeb8a2871412cf7be0c5078e6865080d41da4', { reads: false, bytes: false }, [replaceLua, 0, 10, stateModule, 4, 28, replaceLua, 10, 7, sharedCalls, 3, 10, replaceLua, 17, 5, stateModule, 63, 4, replaceLua, 22, 3, sharedClock, 0, 4, replaceLua, 25, 2, itemsModule, 0, 13, replaceLua, 27, 7, stateModule, 32, 3, replaceLua, 34, 7, stateModule, 35, 3, replaceLua, 41, 2, itemsModule, 13, 12, replaceLua, 43, 5, sharedTokens, 0, 3, replaceLua, 48, 2, sharedNumbers, 0, 7, stateModule, 38, 22, replaceLua, 50, 1, stateModule, 0, 4, replaceLua, 51, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, replaceLua, 52, 2]),
+  script: linked('collection/replace', '4dfaeb8a2871412cf7be0c5078e6865080d41da4', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 4, 28, replaceLua, 8, 7, sharedCalls, 3, 10, replaceLua, 15, 5, stateModule, 63, 4, replaceLua, 20, 3, sharedClock, 0, 4, replaceLua, 23, 2, itemsModule, 0, 13, replaceLua, 25, 7, stateModule, 32, 3, replaceLua, 32, 7, stateModule, 35, 3, replaceLua, 39, 2, itemsModule, 13, 12, replaceLua, 41, 5, sharedTokens, 0, 3, replaceLua, 46, 2, sharedNumbers, 0, 7, stateModule, 38, 22, replaceLua, 48, 1, stateModule, 0, 4, replaceLua, 49, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, replaceLua, 50, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -896,7 +881,7 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: linked('collection/switch-in', 'bb26102e829fe1ea38148953c6d4b1c78ce20d88', { reads: false, bytes: false }, [switchInLua, 0, 11, stateModule, 4, 28, switchInLua, 11, 4, sharedCalls, 3, 10, switchInLua, 15, 5, stateModule, 63, 4, switchInLua, 20, 3, sharedClock, 0, 4, switchInLua, 23, 2, itemsModule, 0, 13, switchInLua, 25, 7, stateModule, 32, 3, switchInLua, 32, 11, stateModule, 35, 3, switchInLua, 43, 7, sharedTokens, 0, 3, switchInLua, 50, 2, sharedNumbers, 0, 7, stateModule, 38, 22, switchInLua, 52, 1, stateModule, 0, 4, switchInLua, 53, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, switchInLua, 54, 2]),
+  script: linked('collection/switch-in', 'bb26102e829fe1ea38148953c6d4b1c78ce20d88', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 4, 28, switchInLua, 8, 4, sharedCalls, 3, 10, switchInLua, 12, 5, stateModule, 63, 4, switchInLua, 17, 3, sharedClock, 0, 4, switchInLua, 20, 2, itemsModule, 0, 13, switchInLua, 22, 7, stateModule, 32, 3, switchInLua, 29, 11, stateModule, 35, 3, switchInLua, 40, 7, sharedTokens, 0, 3, switchInLua, 47, 2, sharedNumbers, 0, 7, stateModule, 38, 22, switchInLua, 49, 1, stateModule, 0, 4, switchInLua, 50, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, switchInLua, 51, 2]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     return [

@@ -8,13 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 10, 1, 10, 1, 6, 1, 4], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local epoch = tonumber(ARGV[1])
+const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 10, 1, 6, 1, 4], text: `local epoch = tonumber(ARGV[1])
 local seq = tonumber(ARGV[2])
 local batch = ARGV[3]
 local retain_ms = tonumber(ARGV[4])
@@ -38,8 +32,7 @@ redis.call('HDEL', meta, 'batch', 'sealed_ms')
 partition.batch = ''
 let_vanish(partition, values, clean, retain_ms)
 return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }` }
-const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 3, 1, 11], text: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
+const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local begin = ARGV[2] == '1'
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
@@ -52,13 +45,7 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 11, 1, 23, 1, 7, 1, 14], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local epoch = tonumber(ARGV[1])
+const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 23, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
 local known = tonumber(ARGV[2])
 local batch = ARGV[3]
 local keep = ARGV[4]
@@ -107,36 +94,21 @@ redis.call('UNLINK', pending, rest)
 end
 redis.call('UNLINK', values, sealed, clean)
 return { 'begun', epoch, lost }` }
-const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [7, 5, 1, 4], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
+const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [8, 4], text: `if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
 return { 'absent' }
 end
 return { 'cleared' }` }
-const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [7, 7, 1, 4], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local once = KEYS[7]
-if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
+const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [8, 4], text: `if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
 return { 'absent' }
 end
 return { 'cleared' }` }
-const disbandLua: LuaText = { file: 'lua/counters/disband.lua', taken: [8, 2, 1, 5], text: `local meta = KEYS[1]
-local agreed_us = ARGV[1]
+const disbandLua: LuaText = { file: 'lua/counters/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
 if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
 return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 3, 1, 8], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local ids, ids_at = ARGV, 1
+const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 8], text: `local ids, ids_at = ARGV, 1
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. partition.layout)
@@ -145,13 +117,7 @@ if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 11, 1, 17, 1, 8, 2, 55], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local clean = KEYS[5]
-local once = KEYS[6]
-local caller = ARGV[1]
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 17, 1, 8, 2, 55], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local remember_ms = tonumber(ARGV[3])
 local most_dirty = tonumber(ARGV[4])
@@ -236,20 +202,12 @@ save_partition(meta, partition)
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }` }
-const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [8, 3, 1, 5], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local state = open_board(board)
+const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 5], text: `local state = open_board(board)
 if state.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. state.layout)
 end
 return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }` }
-const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [8, 5, 1, 6, 1, 19], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local partition = open_partition(meta, '')
+const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 6, 1, 19], text: `local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. partition.layout)
 end
@@ -274,13 +232,21 @@ count_aside,
 partition.rest_ms,
 dirty,
 }` }
-const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 11, 1, 8, 1, 11, 1, 21], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/counters/keys.lua', taken: [2, 6, -1, 2, -1, 6], text: `local meta = KEYS[1]
 local values = KEYS[2]
 local pending = KEYS[3]
 local rest = KEYS[4]
 local sealed = KEYS[5]
 local clean = KEYS[6]
-local epoch = tonumber(ARGV[1])
+local clean = KEYS[5]
+local once = KEYS[7]
+local once = KEYS[6]
+local board = KEYS[1]
+local shown = KEYS[2]
+local noted = KEYS[3]
+local idle = KEYS[4]
+local ahead = KEYS[5]` }
+const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 8, 1, 11, 1, 21], text: `local epoch = tonumber(ARGV[1])
 local seq = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local anew = ARGV[4] == '1'
@@ -325,12 +291,7 @@ due_ms
 end
 let_vanish(partition, values, clean, retain_ms)
 return { 'loaded', now }` }
-const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 6, 1, 22], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-local counters, counters_at = ARGV, 1
+const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 22], text: `local counters, counters_at = ARGV, 1
 local state = open_board(board)
 if state.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. state.layout)
@@ -353,11 +314,7 @@ for at = counters_at, #counters, 2 do
 values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
 end
 return { 'noted', values }` }
-const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 7, 1, 12, 1, 6], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local limit = tonumber(ARGV[1])
+const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 12, 1, 6], text: `local limit = tonumber(ARGV[1])
 local cursor = ARGV[2]
 local place = ARGV[3]
 local state = open_board(board)
@@ -378,13 +335,7 @@ if state.newest > 0 then
 return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
 end
 return { 'noted', state.turn, state.version, next_cursor, page[2] }` }
-const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 8, 1, 28, 1, 16], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local pending = KEYS[3]
-local rest = KEYS[4]
-local sealed = KEYS[5]
-local clean = KEYS[6]
-local batch = ARGV[1]
+const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 28, 1, 16], text: `local batch = ARGV[1]
 local limit = tonumber(ARGV[2])
 local partition = open_partition(meta, '')
 if partition.layout ~= '1' then
@@ -430,12 +381,7 @@ partition.sealed_ms,
 math.min(1, redis.call('EXISTS', rest, pending)),
 redis.call('HGETALL', sealed),
 }` }
-const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 10, 1, 15, 1, 8, 1, 19], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-local version = tonumber(ARGV[1])
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 15, 1, 8, 1, 19], text: `local version = tonumber(ARGV[1])
 local turn = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local place = ARGV[4]
@@ -482,12 +428,7 @@ values[#values + 1] = known
 end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', values }` }
-const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 12, 1, 24, 1, 5, 1, 29], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local idle = KEYS[4]
-local ahead = KEYS[5]
-local version = tonumber(ARGV[1])
+const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 24, 1, 5, 1, 29], text: `local version = tonumber(ARGV[1])
 local since = tonumber(ARGV[2])
 local turn = tonumber(ARGV[3])
 local seen = tonumber(ARGV[4])
@@ -552,10 +493,7 @@ end
 save_board(board, state)
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', state.turn }` }
-const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 4, 1, 14], text: `local board = KEYS[1]
-local shown = KEYS[2]
-local noted = KEYS[3]
-local ids, ids_at = ARGV, 1
+const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 14], text: `local ids, ids_at = ARGV, 1
 local state = open_board(board)
 if state.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. state.layout)
@@ -861,7 +799,7 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('counters/ack', 'ecbf182e41576902b5ea6ae10e24163f2a023db7', { reads: false, bytes: false }, [ackLua, 0, 10, partitionModule, 0, 14, ackLua, 10, 7, sharedClock, 0, 4, ackLua, 17, 2, sharedNumbers, 0, 7, partitionModule, 93, 6, ackLua, 19, 9, partitionModule, 107, 2, sharedNumbers, 0, 7, partitionModule, 109, 4, ackLua, 28, 2]),
+  script: linked('counters/ack', 'ecbf182e41576902b5ea6ae10e24163f2a023db7', { reads: false, bytes: false }, [keysLua, 0, 6, ackLua, 0, 4, partitionModule, 0, 14, ackLua, 4, 7, sharedClock, 0, 4, ackLua, 11, 2, sharedNumbers, 0, 7, partitionModule, 93, 6, ackLua, 13, 9, partitionModule, 107, 2, sharedNumbers, 0, 7, partitionModule, 109, 4, ackLua, 22, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -906,7 +844,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [agreeLua, 0, 3, sharedAgreement, 0, 8, agreeLua, 3, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 8, 1, sharedAgreement, 8, 4, agreeLua, 9, 5]),
+  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -960,7 +898,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('counters/begin', 'b6c13238aa632e1cc93626a5e96a368690f44b7d', { reads: false, bytes: false }, [beginLua, 0, 11, partitionModule, 0, 14, beginLua, 11, 17, partitionModule, 78, 11, beginLua, 28, 6, sharedNumbers, 0, 7, partitionModule, 14, 20, beginLua, 34, 21]),
+  script: linked('counters/begin', 'b6c13238aa632e1cc93626a5e96a368690f44b7d', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 0, 14, beginLua, 5, 17, partitionModule, 78, 11, beginLua, 22, 6, sharedNumbers, 0, 7, partitionModule, 14, 20, beginLua, 28, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1009,7 +947,7 @@ export type ClearShownAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [clearShownLua, 0, 9]),
+  script: linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [keysLua, 9, 5, clearShownLua, 0, 4]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode() {
     return []
@@ -1040,7 +978,7 @@ export type ClearAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('counters/clear', '77d8736c6840b036db5ef259623ea6969506e455', { reads: false, bytes: false }, [clearLua, 0, 11]),
+  script: linked('counters/clear', '77d8736c6840b036db5ef259623ea6969506e455', { reads: false, bytes: false }, [keysLua, 0, 6, keysLua, 7, 1, clearLua, 0, 4]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
   encode() {
     return []
@@ -1074,7 +1012,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [disbandLua, 0, 7]),
+  script: linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -1117,7 +1055,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('counters/get', '33a3c8a1fe5383d5a6a8154e75fbd25f67f5ff76', { reads: true, bytes: false }, [getLua, 0, 3, partitionModule, 0, 14, getLua, 3, 8]),
+  script: linked('counters/get', '33a3c8a1fe5383d5a6a8154e75fbd25f67f5ff76', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 0, 14, getLua, 1, 8]),
   parts: ['meta', 'values'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -1191,7 +1129,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: linked('counters/increment', 'fa1181463136c6e9068313bbbc3493fd907fce03', { reads: false, bytes: false }, [incrementLua, 0, 11, partitionModule, 0, 14, incrementLua, 11, 8, sharedClock, 0, 4, incrementLua, 19, 9, sharedCalls, 3, 10, incrementLua, 28, 5, partitionModule, 66, 12, incrementLua, 33, 9, amountsModule, 39, 3, incrementLua, 42, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 43, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 50, 31, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 81, 1, sharedIdempotency, 12, 5, incrementLua, 82, 3, partitionModule, 113, 4, incrementLua, 85, 2, partitionModule, 14, 1, sharedNumbers, 0, 7, partitionModule, 15, 19, incrementLua, 87, 2, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, partitionModule, 63, 3, incrementLua, 89, 2]),
+  script: linked('counters/increment', 'fa1181463136c6e9068313bbbc3493fd907fce03', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 0, 14, incrementLua, 5, 8, sharedClock, 0, 4, incrementLua, 13, 9, sharedCalls, 3, 10, incrementLua, 22, 5, partitionModule, 66, 12, incrementLua, 27, 9, amountsModule, 39, 3, incrementLua, 36, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 37, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 44, 31, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 75, 1, sharedIdempotency, 12, 5, incrementLua, 76, 3, partitionModule, 113, 4, incrementLua, 79, 2, partitionModule, 14, 1, sharedNumbers, 0, 7, partitionModule, 15, 19, incrementLua, 81, 2, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, partitionModule, 63, 3, incrementLua, 83, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1237,7 +1175,7 @@ export type InspectShownAnswer =
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: linked('counters/inspect-shown', '35c050ac53c7687116dead02e81a4db8b19f4cf1', { reads: true, bytes: false }, [inspectShownLua, 0, 3, boardModule, 0, 10, inspectShownLua, 3, 5]),
+  script: linked('counters/inspect-shown', '35c050ac53c7687116dead02e81a4db8b19f4cf1', { reads: true, bytes: false }, [keysLua, 9, 3, boardModule, 0, 10, inspectShownLua, 0, 5]),
   parts: ['board', 'shown', 'noted'],
   encode() {
     return []
@@ -1270,7 +1208,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('counters/inspect', '5a164afc086208a735eb1e460ec57ab1b5191424', { reads: true, bytes: false }, [inspectLua, 0, 5, partitionModule, 0, 14, inspectLua, 5, 8, partitionModule, 78, 11, inspectLua, 13, 2, sharedClock, 0, 4, inspectLua, 15, 15]),
+  script: linked('counters/inspect', '5a164afc086208a735eb1e460ec57ab1b5191424', { reads: true, bytes: false }, [keysLua, 0, 5, partitionModule, 0, 14, inspectLua, 0, 8, partitionModule, 78, 11, inspectLua, 8, 2, sharedClock, 0, 4, inspectLua, 10, 15]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   encode() {
     return []
@@ -1333,7 +1271,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: linked('counters/load', '82b65cefad3ea97cf062e23f6cea96c2812c00c5', { reads: false, bytes: false }, [loadLua, 0, 11, partitionModule, 0, 14, loadLua, 11, 18, sharedClock, 0, 4, loadLua, 29, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, loadLua, 30, 2, partitionModule, 93, 6, amountsModule, 85, 18, loadLua, 32, 17, partitionModule, 107, 6, loadLua, 49, 2]),
+  script: linked('counters/load', '82b65cefad3ea97cf062e23f6cea96c2812c00c5', { reads: false, bytes: false }, [keysLua, 0, 6, loadLua, 0, 5, partitionModule, 0, 14, loadLua, 5, 18, sharedClock, 0, 4, loadLua, 23, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, loadLua, 24, 2, partitionModule, 93, 6, amountsModule, 85, 18, loadLua, 26, 17, partitionModule, 107, 6, loadLua, 43, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1397,7 +1335,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('counters/note', 'b21bf77c5755bd302a0f462b9be0cb5879dffc47', { reads: false, bytes: false }, [noteLua, 0, 6, boardModule, 0, 10, noteLua, 6, 7, sharedNumbers, 0, 7, noteLua, 13, 1, sharedClock, 0, 4, noteLua, 14, 1, boardModule, 10, 16, noteLua, 15, 8, amountsModule, 0, 6, partitionModule, 50, 13, noteLua, 23, 5]),
+  script: linked('counters/note', 'b21bf77c5755bd302a0f462b9be0cb5879dffc47', { reads: false, bytes: false }, [keysLua, 9, 5, noteLua, 0, 1, boardModule, 0, 10, noteLua, 1, 7, sharedNumbers, 0, 7, noteLua, 8, 1, sharedClock, 0, 4, noteLua, 9, 1, boardModule, 10, 16, noteLua, 10, 8, amountsModule, 0, 6, partitionModule, 50, 13, noteLua, 18, 5]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1460,7 +1398,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: linked('counters/noted', '793df0a7a9d8cea45af4d7dff6c33536d8202fcb', { reads: false, bytes: false }, [notedLua, 0, 7, sharedScan, 0, 1, boardModule, 0, 10, notedLua, 7, 7, partitionModule, 89, 4, notedLua, 14, 4, sharedNumbers, 0, 7, partitionModule, 99, 8, sharedClock, 0, 4, notedLua, 18, 1, sharedScan, 1, 14, notedLua, 19, 1, sharedScan, 15, 4, notedLua, 20, 5]),
+  script: linked('counters/noted', '793df0a7a9d8cea45af4d7dff6c33536d8202fcb', { reads: false, bytes: false }, [keysLua, 9, 4, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 10, notedLua, 3, 7, partitionModule, 89, 4, notedLua, 10, 4, sharedNumbers, 0, 7, partitionModule, 99, 8, sharedClock, 0, 4, notedLua, 14, 1, sharedScan, 1, 14, notedLua, 15, 1, sharedScan, 15, 4, notedLua, 16, 5]),
   parts: ['board', 'shown', 'noted', 'idle'],
   encode(args) {
     return [
@@ -1527,7 +1465,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: linked('counters/seal', '5be50ae5e181f355c9bb9afea6e1931a304d098a', { reads: false, bytes: false }, [sealLua, 0, 8, partitionModule, 0, 14, sealLua, 8, 7, sharedClock, 0, 4, sealLua, 15, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, sealLua, 16, 20, partitionModule, 14, 20, sealLua, 36, 4, boardModule, 35, 13, sealLua, 40, 12]),
+  script: linked('counters/seal', '5be50ae5e181f355c9bb9afea6e1931a304d098a', { reads: false, bytes: false }, [keysLua, 0, 6, sealLua, 0, 2, partitionModule, 0, 14, sealLua, 2, 7, sharedClock, 0, 4, sealLua, 9, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, sealLua, 10, 20, partitionModule, 14, 20, sealLua, 30, 4, boardModule, 35, 13, sealLua, 34, 12]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1592,7 +1530,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: linked('counters/show-absent', '7fd66cce01cb55077e3abe1f3effebbb3b223f1f', { reads: false, bytes: false }, [showAbsentLua, 0, 10, boardModule, 0, 10, showAbsentLua, 10, 7, partitionModule, 89, 4, showAbsentLua, 17, 7, sharedClock, 0, 4, showAbsentLua, 24, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, showAbsentLua, 25, 8, boardModule, 10, 16, showAbsentLua, 33, 5, partitionModule, 93, 6, amountsModule, 6, 6, partitionModule, 34, 16, showAbsentLua, 38, 12, boardModule, 26, 9, showAbsentLua, 50, 2]),
+  script: linked('counters/show-absent', '7fd66cce01cb55077e3abe1f3effebbb3b223f1f', { reads: false, bytes: false }, [keysLua, 9, 5, showAbsentLua, 0, 5, boardModule, 0, 10, showAbsentLua, 5, 7, partitionModule, 89, 4, showAbsentLua, 12, 7, sharedClock, 0, 4, showAbsentLua, 19, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, showAbsentLua, 20, 8, boardModule, 10, 16, showAbsentLua, 28, 5, partitionModule, 93, 6, amountsModule, 6, 6, partitionModule, 34, 16, showAbsentLua, 33, 12, boardModule, 26, 9, showAbsentLua, 45, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1661,7 +1599,7 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: linked('counters/show', '41d0ab9cc63b1676959516429aed469e858982c0', { reads: false, bytes: false }, [showLua, 0, 12, boardModule, 0, 10, showLua, 12, 18, sharedClock, 0, 4, showLua, 30, 6, sharedNumbers, 0, 7, boardModule, 10, 16, showLua, 36, 2, amountsModule, 6, 6, partitionModule, 93, 6, partitionModule, 34, 16, showLua, 38, 30, boardModule, 26, 9, showLua, 68, 2]),
+  script: linked('counters/show', '41d0ab9cc63b1676959516429aed469e858982c0', { reads: false, bytes: false }, [keysLua, 9, 5, showLua, 0, 7, boardModule, 0, 10, showLua, 7, 18, sharedClock, 0, 4, showLua, 25, 6, sharedNumbers, 0, 7, boardModule, 10, 16, showLua, 31, 2, amountsModule, 6, 6, partitionModule, 93, 6, partitionModule, 34, 16, showLua, 33, 30, boardModule, 26, 9, showLua, 63, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -1735,7 +1673,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: linked('counters/shown', 'e805030219c2c99696146bd4122d317a21a3272d', { reads: true, bytes: false }, [shownLua, 0, 4, boardModule, 0, 10, shownLua, 4, 14]),
+  script: linked('counters/shown', 'e805030219c2c99696146bd4122d317a21a3272d', { reads: true, bytes: false }, [keysLua, 9, 3, shownLua, 0, 1, boardModule, 0, 10, shownLua, 1, 14]),
   parts: ['board', 'shown', 'noted'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

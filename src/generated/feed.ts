@@ -8,28 +8,10 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 1, 3, 2, 1, 1, 1, 1, 1, 4, 1, 13, 1, 20, 1, 18, 1, 17], text: `local meta = KEYS[1]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[8]
-local parked = KEYS[10]
-local caller = ARGV[1]
+const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 20, 1, 18, 1, 17], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local token = ARGV[3]
 local ids, ids_at = ARGV, 4
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-bodies = KEYS[4],
-claimed = claimed,
-leases = leases,
-returned = KEYS[7],
-work = work,
-expiry = KEYS[9],
-parked = parked,
-subscribers = KEYS[11],
-}
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -85,10 +67,7 @@ remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
 save_feed(meta, feed)
 end
 return { 'acked', #done, refused }` }
-const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 6, 1, 21], text: `local meta = KEYS[1]
-local subscribers = KEYS[2]
-local guards = KEYS[3]
-local name = ARGV[1]
+const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 21], text: `local name = ARGV[1]
 local to = ARGV[2]
 local rewind = ARGV[3] == '1'
 local feed = open_feed(meta, '')
@@ -112,8 +91,7 @@ if redis.call('ZSCORE', guards, name) then
 redis.call('ZADD', guards, exact(position), name)
 end
 return { 'advanced', format_marker(feed.epoch, position) }` }
-const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 3, 1, 11], text: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
+const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local begin = ARGV[2] == '1'
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
@@ -126,9 +104,7 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 11, 1, 14, 1, 11, 1, 12], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local codec = ARGV[1]
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 9, 1, 14, 1, 11, 1, 12], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -174,14 +150,7 @@ feed.last, feed.bytes = last, bytes
 save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 2, 1, 5, 6, 12, 1, 15, 1, 11, 1, 7, 1, 16, 2, 36, 1, 38], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local bodies = KEYS[4]
-local expiry = KEYS[5]
-local delayed = KEYS[6]
-local parked = KEYS[7]
-local once = KEYS[8]
-local codec = ARGV[1]
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 11, 1, 7, 1, 16, 2, 36, 1, 38], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -193,21 +162,6 @@ local keep_ms = tonumber(ARGV[9])
 local keep_bytes = tonumber(ARGV[10])
 local remember_ms = tonumber(ARGV[11])
 local messages, messages_at = ARGV, 12
-local keys = {
-meta = meta,
-log = log,
-early = KEYS[3],
-bodies = bodies,
-claimed = KEYS[9],
-leases = KEYS[10],
-returned = KEYS[11],
-work = KEYS[12],
-expiry = expiry,
-delayed = delayed,
-parked = parked,
-subscribers = KEYS[13],
-guards = KEYS[14],
-}
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -316,14 +270,7 @@ end
 save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 1, 2, 3, 1, 1, 1, 1, 1, 1, 9, 8, 1, 25, 1, 23, 1, 10, 1, 20], text: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[8]
-local parked = KEYS[10]
-local dead_meta = KEYS[12]
-local codec = ARGV[1]
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 23, 1, 10, 1, 20], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local token = ARGV[4]
@@ -331,19 +278,6 @@ local dead_ms = tonumber(ARGV[5])
 local dead_channel = ARGV[6]
 local sharded = ARGV[7] == '1'
 local ids, ids_at = ARGV, 8
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = KEYS[7],
-work = work,
-expiry = KEYS[9],
-parked = parked,
-subscribers = KEYS[11],
-}
 local dead_keys = {
 meta = dead_meta,
 log = KEYS[13],
@@ -409,17 +343,7 @@ remember_answer(meta, caller, call, now_ms, exact(#entries))
 save_feed(meta, feed)
 end
 return { 'buried', #entries }` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 2, 1, 6, 1, 1, 2, 1, 9, 11, 1, 15, 1, 29, 1, 9, 2, 17, 1, 15, 1, 27], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local parked = KEYS[11]
-local dead_meta = KEYS[14]
-local codec = ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 29, 1, 9, 2, 17, 1, 15, 1, 27], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -430,21 +354,6 @@ local max_claims = tonumber(ARGV[8])
 local dead_ms = tonumber(ARGV[9])
 local dead_channel = ARGV[10]
 local sharded = ARGV[11] == '1'
-local keys = {
-meta = meta,
-log = log,
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = returned,
-work = work,
-expiry = expiry,
-delayed = KEYS[10],
-parked = parked,
-subscribers = KEYS[12],
-guards = KEYS[13],
-}
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -542,18 +451,8 @@ if #found.dead + #found.expired > 0 then
 return { 'empty', #found.dead, 1 }
 end
 return { 'empty', 0, recheck_after(feed, leases, now_ms) }` }
-const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 1, 2, 1, 1, 4, 1, 6, 1, 21], text: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local leases = KEYS[6]
-local work = KEYS[7]
-local codec = ARGV[1]
+const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 21], text: `local codec = ARGV[1]
 local token = ARGV[2]
-local keys = {
-log = KEYS[2],
-early = KEYS[3],
-claimed = KEYS[5],
-work = work,
-}
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -575,41 +474,13 @@ expires_at_ms,
 now_ms,
 tell_messages(claimed_entries(feed, keys, token), bodies),
 }` }
-const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 30, 2, 40], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local once = KEYS[12]
-local subscribers = KEYS[13]
-local guards = KEYS[14]
-local dead_meta = KEYS[15]
-local dead_log = KEYS[16]
-local dead_early = KEYS[17]
-local dead_bodies = KEYS[18]
-local dead_claimed = KEYS[19]
-local dead_leases = KEYS[20]
-local dead_returned = KEYS[21]
-local dead_work = KEYS[22]
-local dead_expiry = KEYS[23]
-local dead_delayed = KEYS[24]
-local dead_parked = KEYS[25]
-local dead_once = KEYS[26]
-local dead_subscribers = KEYS[27]
-local dead_guards = KEYS[28]
-local channel = ARGV[1]
+const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 2, 40], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local layout = redis.call('HGET', meta, 'layout')
 if layout and string.find(layout, '^in %d+ partitions$') then
 return redis.error_reply('LAYOUT ' .. layout)
 end
-local keys = {
+local all = {
 meta,
 log,
 early,
@@ -640,32 +511,18 @@ dead_subscribers,
 dead_guards,
 }
 local existed = 0
-for _, key in ipairs(keys) do
+for _, key in ipairs(all) do
 existed = math.max(existed, redis.call('UNLINK', key))
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }` }
-const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 2, 1, 5], text: `local meta = KEYS[1]
-local agreed_us = ARGV[1]
+const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
 if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
 return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 16, 1, 9, 1, 33], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local subscribers = KEYS[12]
-local guards = KEYS[13]
-local token = ARGV[1]
+const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 9, 1, 33], text: `local token = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local grace_ms = tonumber(ARGV[3])
 local feed = open_feed(meta, '')
@@ -710,10 +567,7 @@ move_keys(feed, moving, now_ms)
 end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }` }
-const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 4, 3, 1, 21], text: `local meta = KEYS[1]
-local subscribers = KEYS[6]
-local guards = KEYS[7]
-local name = ARGV[1]
+const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 13], text: `local name = ARGV[1]
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -723,30 +577,12 @@ if redis.call('ZREM', subscribers, name) == 0 then
 return { 'absent' }
 end
 if may_rest(feed) then
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-leases = KEYS[4],
-work = KEYS[5],
-subscribers = subscribers,
-}
 rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
 save_feed(meta, feed)
 end
 return { 'forgotten' }` }
-const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 1, 2, 7, 1, 4, 1, 32], text: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local work = KEYS[5]
-local claimed = KEYS[6]
-local leases = KEYS[7]
-local parked = KEYS[8]
-local codec = ARGV[1]
+const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 32], text: `local codec = ARGV[1]
 local ids, ids_at = ARGV, 2
-local keys = {
-log = KEYS[2],
-early = KEYS[3],
-}
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -779,23 +615,7 @@ tell_claim(claims, entry.position, held[entry.place])
 end
 end
 return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }` }
-const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 11, 2, 2, 1, 5, 1, 10, 1, 14, 1, 29], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[7]
-local delayed = KEYS[8]
-local subscribers = KEYS[9]
-local guards = KEYS[10]
-local dead_meta = KEYS[11]
-local dead_leases = KEYS[14]
-local codec = ARGV[1]
-local keys = {
-log = log,
-early = early,
-}
+const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 10, 1, 14, 1, 29], text: `local codec = ARGV[1]
 local dead_keys = { log = KEYS[12], early = KEYS[13] }
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
@@ -850,8 +670,91 @@ feed.codec,
 ends,
 readers,
 }` }
-const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 2, 1, 11], text: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
+const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 3, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local meta = KEYS[1]
+local keys = {
+meta = meta,
+log = KEYS[2],
+local log = KEYS[2]
+log = log,
+local keys = {
+early = KEYS[3],
+local early = KEYS[3]
+}
+early = early,
+bodies = KEYS[4],
+local bodies = KEYS[4]
+bodies = bodies,
+local claimed = KEYS[5]
+claimed = claimed,
+claimed = KEYS[5],
+local claimed = KEYS[2]
+local leases = KEYS[6]
+leases = leases,
+leases = KEYS[6],
+leases = KEYS[4],
+local leases = KEYS[3]
+returned = KEYS[7],
+local returned = KEYS[7]
+returned = returned,
+local returned = KEYS[4]
+local work = KEYS[8]
+work = work,
+work = KEYS[8],
+local work = KEYS[7]
+}
+work = KEYS[5],
+local work = KEYS[5]
+expiry = KEYS[9],
+local expiry = KEYS[9]
+expiry = expiry,
+local delayed = KEYS[10]
+delayed = delayed,
+delayed = KEYS[10],
+local delayed = KEYS[8]
+local parked = KEYS[10]
+parked = parked,
+local parked = KEYS[11]
+local parked = KEYS[8]
+local parked = KEYS[9]
+local parked = KEYS[6]
+local once = KEYS[12]
+subscribers = KEYS[11],
+}
+local subscribers = KEYS[2]
+subscribers = KEYS[13],
+subscribers = KEYS[12],
+local subscribers = KEYS[13]
+local subscribers = KEYS[12]
+local subscribers = KEYS[6]
+subscribers = subscribers,
+local subscribers = KEYS[9]
+local guards = KEYS[3]
+guards = KEYS[14],
+}
+guards = KEYS[13],
+local guards = KEYS[14]
+local guards = KEYS[13]
+local guards = KEYS[7]
+local guards = KEYS[10]
+local dead_meta = KEYS[12]
+local dead_meta = KEYS[14]
+local dead_meta = KEYS[15]
+local dead_meta = KEYS[11]
+local dead_log = KEYS[16]
+local dead_early = KEYS[17]
+local dead_bodies = KEYS[18]
+local dead_claimed = KEYS[19]
+local dead_leases = KEYS[20]
+local dead_leases = KEYS[14]
+local dead_returned = KEYS[21]
+local dead_work = KEYS[22]
+local dead_expiry = KEYS[23]
+local dead_delayed = KEYS[24]
+local dead_parked = KEYS[25]
+local dead_once = KEYS[26]
+local dead_subscribers = KEYS[27]
+local dead_guards = KEYS[28]` }
+const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -863,16 +766,7 @@ if feed.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }` }
-const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 17, 1, 17, 1, 13, 1, 18], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local work = KEYS[7]
-local delayed = KEYS[8]
-local parked = KEYS[9]
-local codec = ARGV[1]
+const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 17, 1, 13, 1, 18], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local after = ARGV[3]
 local limit = tonumber(ARGV[4])
@@ -928,13 +822,7 @@ now_ms,
 page.messages,
 page.claims,
 }` }
-const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 13, 1, 34, 1, 6], text: `local meta = KEYS[1]
-local claimed = KEYS[2]
-local leases = KEYS[3]
-local returned = KEYS[4]
-local work = KEYS[5]
-local parked = KEYS[6]
-local caller = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 7, 1, 34, 1, 6], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
@@ -981,29 +869,10 @@ end
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }` }
-const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 1, 2, 3, 3, 2, 1, 4, 1, 13, 1, 51], text: `local meta = KEYS[1]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local caller = ARGV[1]
+const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 4, 1, 51], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local even_claimed = ARGV[3] == '1'
 local ids, ids_at = ARGV, 4
-local keys = {
-meta = meta,
-log = KEYS[2],
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = KEYS[7],
-work = KEYS[8],
-expiry = KEYS[9],
-parked = parked,
-subscribers = KEYS[12],
-}
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -1055,31 +924,8 @@ remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
 save_feed(meta, feed)
 end
 return { 'removed', count, held }` }
-const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 6, 1, 1, 1, 2, 1, 14, 1, 29], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local parked = KEYS[11]
-local channel = ARGV[1]
+const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 29], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
-local keys = {
-meta = meta,
-log = log,
-early = KEYS[3],
-bodies = bodies,
-claimed = claimed,
-leases = leases,
-returned = returned,
-work = work,
-expiry = expiry,
-delayed = KEYS[10],
-parked = parked,
-subscribers = KEYS[12],
-}
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
 return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -1109,20 +955,7 @@ if shown + freed > 0 then
 wake(channel, sharded, 'settled')
 end
 return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 19, 1, 11, 1, 39], text: `local meta = KEYS[1]
-local log = KEYS[2]
-local early = KEYS[3]
-local bodies = KEYS[4]
-local claimed = KEYS[5]
-local leases = KEYS[6]
-local returned = KEYS[7]
-local work = KEYS[8]
-local expiry = KEYS[9]
-local delayed = KEYS[10]
-local parked = KEYS[11]
-local subscribers = KEYS[12]
-local guards = KEYS[13]
-local codec = ARGV[1]
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 6, 1, 11, 1, 39], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local name = ARGV[4]
@@ -2315,7 +2148,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('feed/ack', '82cfbb4e7015a0a15e748ea571b3d0819a146cc6', { reads: false, bytes: false }, [ackLua, 0, 9, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, ackLua, 22, 4, sharedCalls, 3, 10, ackLua, 26, 12, sharedClock, 0, 4, ackLua, 38, 1, claimsModule, 3, 4, ackLua, 39, 4, deadModule, 0, 9, ackLua, 43, 1, deadModule, 28, 11, ackLua, 44, 2, readingModule, 40, 22, ackLua, 46, 11, ackLua, 9, 13, ackLua, 57, 1, claimsModule, 162, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 164, 13, ackLua, 58, 4, sharedNumbers, 0, 7, retentionModule, 78, 4, retentionModule, 69, 5, retentionModule, 82, 14, retentionModule, 52, 17, retentionModule, 96, 15, ackLua, 62, 2, claimsModule, 0, 3, ackLua, 64, 4, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 130, 5, compactModule, 47, 8, ackLua, 68, 2, stateModule, 97, 3, ackLua, 70, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, ackLua, 71, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, ackLua, 73, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, ackLua, 74, 3]),
+  script: linked('feed/ack', '82cfbb4e7015a0a15e748ea571b3d0819a146cc6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, ackLua, 4, 4, sharedCalls, 3, 10, ackLua, 8, 12, sharedClock, 0, 4, ackLua, 20, 1, claimsModule, 3, 4, ackLua, 21, 4, deadModule, 0, 9, ackLua, 25, 1, deadModule, 28, 11, ackLua, 26, 2, readingModule, 40, 22, ackLua, 28, 11, keysLua, 1, 3, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, ackLua, 39, 1, claimsModule, 162, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 164, 13, ackLua, 40, 4, sharedNumbers, 0, 7, retentionModule, 78, 4, retentionModule, 69, 5, retentionModule, 82, 14, retentionModule, 52, 17, retentionModule, 96, 15, ackLua, 44, 2, claimsModule, 0, 3, ackLua, 46, 4, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 130, 5, compactModule, 47, 8, ackLua, 50, 2, stateModule, 97, 3, ackLua, 52, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, ackLua, 53, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, ackLua, 55, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, ackLua, 56, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2365,7 +2198,7 @@ export type AdvanceAnswer =
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('feed/advance', '89c152b70692b14ba337f36bafb40807290a7f2d', { reads: false, bytes: false }, [advanceLua, 0, 6, stateModule, 0, 40, advanceLua, 6, 4, readingModule, 3, 14, advanceLua, 10, 12, sharedNumbers, 0, 7, advanceLua, 22, 4, readingModule, 0, 3, advanceLua, 26, 1]),
+  script: linked('feed/advance', '89c152b70692b14ba337f36bafb40807290a7f2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 50, 1, keysLua, 58, 1, advanceLua, 0, 3, stateModule, 0, 40, advanceLua, 3, 4, readingModule, 3, 14, advanceLua, 7, 12, sharedNumbers, 0, 7, advanceLua, 19, 4, readingModule, 0, 3, advanceLua, 23, 1]),
   parts: ['meta', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([
@@ -2409,7 +2242,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [agreeLua, 0, 3, sharedAgreement, 0, 8, agreeLua, 3, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 8, 1, sharedAgreement, 8, 4, agreeLua, 9, 5]),
+  script: linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -2470,7 +2303,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: linked('feed/append-alike', 'c15be1f9b95d8275ff33eaba6235cf783d923712', { reads: false, bytes: false }, [appendAlikeLua, 0, 11, stateModule, 0, 40, appendAlikeLua, 11, 7, sharedCalls, 3, 10, appendAlikeLua, 18, 7, sharedClock, 0, 4, appendAlikeLua, 25, 3, stateModule, 156, 16, appendAlikeLua, 28, 8, sharedNumbers, 0, 7, appendAlikeLua, 36, 1, sharedNumbers, 7, 7, appendAlikeLua, 37, 1, entriesModule, 84, 7, appendAlikeLua, 38, 5, stateModule, 172, 17, appendAlikeLua, 43, 2, stateModule, 89, 1, stateModule, 54, 22, stateModule, 90, 1, stateModule, 82, 7, stateModule, 91, 2, sharedCalls, 0, 3, stateModule, 93, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 95, 2, appendAlikeLua, 45, 1, sharedMessages, 42, 10, appendAlikeLua, 46, 2]),
+  script: linked('feed/append-alike', 'c15be1f9b95d8275ff33eaba6235cf783d923712', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 40, appendAlikeLua, 9, 7, sharedCalls, 3, 10, appendAlikeLua, 16, 7, sharedClock, 0, 4, appendAlikeLua, 23, 3, stateModule, 156, 16, appendAlikeLua, 26, 8, sharedNumbers, 0, 7, appendAlikeLua, 34, 1, sharedNumbers, 7, 7, appendAlikeLua, 35, 1, entriesModule, 84, 7, appendAlikeLua, 36, 5, stateModule, 172, 17, appendAlikeLua, 41, 2, stateModule, 89, 1, stateModule, 54, 22, stateModule, 90, 1, stateModule, 82, 7, stateModule, 91, 2, sharedCalls, 0, 3, stateModule, 93, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 95, 2, appendAlikeLua, 43, 1, sharedMessages, 42, 10, appendAlikeLua, 44, 2]),
   parts: ['meta', 'log'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2551,8 +2384,8 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: linked('feed/append', '96987255aef039746c465177cde48e15de2079c9', { reads: false, bytes: false }, [appendLua, 0, 19, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, appendLua, 34, 11, sharedLine, 69, 9, appendLua, 45, 4, sharedClock, 0, 4, appendLua, 49, 3, sharedCalls, 3, 10, appendLua, 52, 4, sharedIdempotency, 0, 4, appendLua, 56, 14, stateModule, 40, 11, appendLua, 70, 2, entriesModule, 133, 3, appendLua, 72, 1, appendLua, 19, 15, appendLua, 73, 1, stateModule, 51, 3, appendLua, 74, 1, retentionModule, 141, 1, retentionModule, 74, 1, retentionModule, 69, 5, retentionModule, 75, 3, retentionModule, 142, 5, appendLua, 75, 2, sharedNumbers, 0, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, stateModule, 54, 22, appendLua, 77, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 3, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 104, 25, delayedModule, 59, 15, stateModule, 82, 7, delayedModule, 74, 3, appendLua, 78, 3, reapModule, 43, 3, retentionModule, 69, 5, sharedBudget, 0, 10, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 1, stateModule, 82, 7, reapModule, 49, 2, appendLua, 81, 4, sharedNumbers, 7, 7, appendLua, 85, 2, entriesModule, 96, 8, retentionModule, 122, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 87, 28, retentionModule, 136, 5, appendLua, 115, 3, retentionModule, 30, 1, entriesModule, 129, 4, retentionModule, 31, 15, sharedBudget, 0, 3, retentionModule, 46, 1, retentionModule, 69, 5, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 111, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 47, 5, appendLua, 118, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, stateModule, 130, 5, compactModule, 47, 8, appendLua, 121, 2, sharedExpiry, 0, 18, appendLua, 123, 1, sharedIdempotency, 7, 5, appendLua, 124, 1, sharedIdempotency, 12, 5, appendLua, 125, 5, stateModule, 135, 12, appendLua, 130, 1, readingModule, 129, 16, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, readingModule, 145, 2, appendLua, 131, 4, stateModule, 130, 5, appendLua, 135, 4, stateModule, 89, 2, stateModule, 82, 7, stateModule, 91, 2, sharedCalls, 0, 3, stateModule, 93, 2, sharedCalls, 13, 11, stateModule, 95, 2, appendLua, 139, 1, sharedMessages, 42, 10, appendLua, 140, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
+  script: linked('feed/append', '992f76bad0e99de33c145c732d6f0b0f74579255', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 47, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, appendLua, 12, 11, sharedLine, 69, 9, appendLua, 23, 4, sharedClock, 0, 4, appendLua, 27, 3, sharedCalls, 3, 10, appendLua, 30, 4, sharedIdempotency, 0, 4, appendLua, 34, 14, stateModule, 40, 11, appendLua, 48, 2, entriesModule, 133, 3, appendLua, 50, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 20, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 51, 1, keysLua, 59, 2, appendLua, 51, 1, stateModule, 51, 3, appendLua, 52, 1, retentionModule, 141, 1, retentionModule, 74, 1, retentionModule, 69, 5, retentionModule, 75, 3, retentionModule, 142, 5, appendLua, 53, 2, sharedNumbers, 0, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, stateModule, 54, 22, appendLua, 55, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 3, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 104, 25, delayedModule, 59, 15, stateModule, 82, 7, delayedModule, 74, 3, appendLua, 56, 3, reapModule, 43, 3, retentionModule, 69, 5, sharedBudget, 0, 10, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 1, stateModule, 82, 7, reapModule, 49, 2, appendLua, 59, 4, sharedNumbers, 7, 7, appendLua, 63, 2, entriesModule, 96, 8, retentionModule, 122, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 65, 28, retentionModule, 136, 5, appendLua, 93, 3, retentionModule, 30, 1, entriesModule, 129, 4, retentionModule, 31, 15, sharedBudget, 0, 3, retentionModule, 46, 1, retentionModule, 69, 5, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 111, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 47, 5, appendLua, 96, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, stateModule, 130, 5, compactModule, 47, 8, appendLua, 99, 2, sharedExpiry, 0, 18, appendLua, 101, 1, sharedIdempotency, 7, 5, appendLua, 102, 1, sharedIdempotency, 12, 5, appendLua, 103, 5, stateModule, 135, 12, appendLua, 108, 1, readingModule, 129, 16, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, readingModule, 145, 2, appendLua, 109, 4, stateModule, 130, 5, appendLua, 113, 4, stateModule, 89, 2, stateModule, 82, 7, stateModule, 91, 2, sharedCalls, 0, 3, stateModule, 93, 2, sharedCalls, 13, 11, stateModule, 95, 2, appendLua, 117, 1, sharedMessages, 42, 10, appendLua, 118, 2]),
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
     encoded[0] = args.codec
@@ -2625,7 +2458,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('feed/bury', '96f5ec693988335d14ef71755331db1346c7c54c', { reads: false, bytes: false }, [buryLua, 0, 15, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, buryLua, 40, 11, sharedCalls, 3, 10, buryLua, 51, 7, sharedClock, 0, 4, buryLua, 58, 2, claimsModule, 3, 4, buryLua, 60, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 15, 13, buryLua, 63, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 70, 4, stateModule, 51, 3, buryLua, 74, 1, retentionModule, 69, 9, buryLua, 75, 1, sharedNumbers, 0, 7, stateModule, 76, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 54, 22, stateModule, 82, 7, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 135, 12, deadModule, 59, 13, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, deadModule, 72, 4, buryLua, 28, 12, buryLua, 76, 1, sharedMessages, 42, 10, buryLua, 77, 3, claimsModule, 0, 3, buryLua, 80, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 84, 2, stateModule, 97, 3, buryLua, 86, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, buryLua, 87, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, buryLua, 89, 4]),
+  script: linked('feed/bury', '16ca780af21a38c2a6f5ce352a8a21d565c575f5', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 66, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, buryLua, 20, 11, sharedCalls, 3, 10, buryLua, 31, 7, sharedClock, 0, 4, buryLua, 38, 2, claimsModule, 3, 4, buryLua, 40, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 43, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 50, 4, stateModule, 51, 3, buryLua, 54, 1, retentionModule, 69, 9, buryLua, 55, 1, sharedNumbers, 0, 7, stateModule, 76, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 54, 22, stateModule, 82, 7, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 135, 12, deadModule, 59, 13, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, deadModule, 72, 4, buryLua, 8, 12, buryLua, 56, 1, sharedMessages, 42, 10, buryLua, 57, 3, claimsModule, 0, 3, buryLua, 60, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 64, 2, stateModule, 97, 3, buryLua, 66, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, buryLua, 67, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, buryLua, 69, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2702,7 +2535,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: linked('feed/claim', 'b65716fa8ce76b9880b91bbe7db1c56c6f235333', { reads: false, bytes: true }, [claimLua, 0, 21, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimLua, 36, 14, sharedClock, 0, 4, claimLua, 50, 2, sharedCalls, 3, 10, claimLua, 52, 5, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 21, 15, claimLua, 57, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 59, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 65, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 54, 22, stateModule, 82, 7, stateModule, 130, 5, claimLua, 67, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 68, 3, claimsModule, 44, 3, claimLua, 71, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 72, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 73, 2, stateModule, 51, 3, claimLua, 75, 3, stateModule, 135, 12, claimLua, 78, 14, retentionModule, 69, 9, claimLua, 92, 1, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, stateModule, 76, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 147, 9, deadModule, 72, 4, claimLua, 93, 1, sharedMessages, 42, 10, claimLua, 94, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 97, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, claimLua, 100, 2, stateModule, 97, 3, claimLua, 102, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, claimLua, 103, 6, claimsModule, 114, 18, claimLua, 109, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 110, 3, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, claimLua, 113, 9, readingModule, 129, 16, stateModule, 147, 9, readingModule, 145, 2, claimLua, 122, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 126, 6, delayedModule, 105, 9, claimLua, 132, 1]),
+  script: linked('feed/claim', 'fbc432449ccd9fbb79f38cc2610b1cf68bc0ef62', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 67, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimLua, 11, 14, sharedClock, 0, 4, claimLua, 25, 2, sharedCalls, 3, 10, claimLua, 27, 5, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 61, 1, keysLua, 60, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 32, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 34, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 40, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 54, 22, stateModule, 82, 7, stateModule, 130, 5, claimLua, 42, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 43, 3, claimsModule, 44, 3, claimLua, 46, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 47, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 48, 2, stateModule, 51, 3, claimLua, 50, 3, stateModule, 135, 12, claimLua, 53, 14, retentionModule, 69, 9, claimLua, 67, 1, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, stateModule, 76, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 147, 9, deadModule, 72, 4, claimLua, 68, 1, sharedMessages, 42, 10, claimLua, 69, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 72, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, claimLua, 75, 2, stateModule, 97, 3, claimLua, 77, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, claimLua, 78, 6, claimsModule, 114, 18, claimLua, 84, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 85, 3, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, claimLua, 88, 9, readingModule, 129, 16, stateModule, 147, 9, readingModule, 145, 2, claimLua, 97, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 101, 6, delayedModule, 105, 9, claimLua, 107, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     return withoutDefaults([
@@ -2770,7 +2603,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: linked('feed/claimed', '5f83e8b4c24ff4d3e3915acc5f9d4f67cac3053d', { reads: true, bytes: true }, [claimedLua, 0, 6, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimedLua, 12, 7, sharedClock, 0, 4, claimedLua, 19, 1, claimsModule, 3, 4, claimedLua, 20, 3, claimsModule, 0, 3, claimedLua, 23, 2, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 6, 6, claimedLua, 25, 8]),
+  script: linked('feed/claimed', 'ee8a537ec548dfbc80bca269cd1e07757c157e61', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 30, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimedLua, 2, 7, sharedClock, 0, 4, claimedLua, 9, 1, claimsModule, 3, 4, claimedLua, 10, 3, claimsModule, 0, 3, claimedLua, 13, 2, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 16, 1, keysLua, 28, 1, keysLua, 31, 1, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 15, 8]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   encode(args) {
     return [
@@ -2815,7 +2648,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('feed/clear', '0f7f2ff52f3f696bf4fb15ae1acf5e78d1288c07', { reads: false, bytes: false }, [clearLua, 0, 34, clearLua, 64, 1, clearLua, 34, 30, clearLua, 65, 3, sharedMessages, 42, 10, clearLua, 68, 2]),
+  script: linked('feed/clear', 'edb118c3704822ab5bf87191eca3e4de1ab9315c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 47, 1, keysLua, 53, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 70, 5, keysLua, 76, 8, clearLua, 0, 6, clearLua, 36, 1, clearLua, 6, 30, clearLua, 37, 3, sharedMessages, 42, 10, clearLua, 40, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   encode(args) {
     return withoutDefaults([
@@ -2853,7 +2686,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [disbandLua, 0, 7]),
+  script: linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -2893,7 +2726,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('feed/extend', '6b4dccfa4be6a97a2ffb7dca33dc4a572943cf4f', { reads: false, bytes: false }, [extendLua, 0, 16, stateModule, 0, 40, extendLua, 16, 4, sharedClock, 0, 4, extendLua, 20, 1, claimsModule, 3, 4, extendLua, 21, 6, claimsModule, 0, 3, extendLua, 27, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 28, 1, deadModule, 9, 3, extendLua, 29, 5, stateModule, 130, 5, extendLua, 34, 4, stateModule, 135, 12, extendLua, 38, 16, stateModule, 147, 9, extendLua, 54, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, extendLua, 56, 2]),
+  script: linked('feed/extend', '6b4dccfa4be6a97a2ffb7dca33dc4a572943cf4f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, extendLua, 0, 3, stateModule, 0, 40, extendLua, 3, 4, sharedClock, 0, 4, extendLua, 7, 1, claimsModule, 3, 4, extendLua, 8, 6, claimsModule, 0, 3, extendLua, 14, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 15, 1, deadModule, 9, 3, extendLua, 16, 5, stateModule, 130, 5, extendLua, 21, 4, stateModule, 135, 12, extendLua, 25, 16, stateModule, 147, 9, extendLua, 41, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, extendLua, 43, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2934,7 +2767,7 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: linked('feed/forget', '65b07f43fafb6983bca1aef7429c24633bc0e232', { reads: false, bytes: false }, [forgetLua, 0, 4, stateModule, 0, 40, forgetLua, 4, 8, stateModule, 97, 3, forgetLua, 12, 9, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, sharedClock, 0, 4, forgetLua, 21, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, forgetLua, 22, 3]),
+  script: linked('feed/forget', '65b07f43fafb6983bca1aef7429c24633bc0e232', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 64, 1, forgetLua, 0, 1, stateModule, 0, 40, forgetLua, 1, 8, stateModule, 97, 3, forgetLua, 9, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 32, 1, keysLua, 56, 1, keysLua, 49, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, sharedClock, 0, 4, forgetLua, 10, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, forgetLua, 11, 3]),
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2988,8 +2821,8 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('feed/get', '15a98dcf6b611e2bb9089197441c0f780f7040be', { reads: true, bytes: true }, [getLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, getLua, 12, 7, sharedClock, 0, 4, getLua, 19, 2, sharedBudget, 0, 3, getLua, 21, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 8, 4, getLua, 22, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 35, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 36, 1, retentionModule, 111, 3, claimsModule, 30, 6, getLua, 37, 6, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, getLua, 43, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'work', 'claimed', 'leases', 'parked'],
+  script: linked('feed/get', '02414c8929e3db2f76c1dd679f895a67448545f4', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 44, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, getLua, 2, 7, sharedClock, 0, 4, getLua, 9, 2, sharedBudget, 0, 3, getLua, 11, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 9, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 12, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 25, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 26, 1, retentionModule, 111, 3, claimsModule, 30, 6, getLua, 27, 6, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, getLua, 33, 1]),
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
     encoded[0] = args.codec
@@ -3049,7 +2882,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('feed/inspect', 'e3ba80ae6c467747d76a75b28d55a3cb77a83d9a', { reads: true, bytes: true }, [inspectLua, 0, 13, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, inspectLua, 18, 8, sharedClock, 0, 4, inspectLua, 26, 2, inspectLua, 42, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 28, 14, inspectLua, 43, 2, inspectLua, 46, 1, inspectLua, 45, 1, inspectLua, 47, 5, entriesModule, 129, 4, inspectLua, 13, 4, inspectLua, 52, 1, entriesModule, 133, 3, delayedModule, 41, 6, inspectLua, 53, 1, inspectLua, 17, 1, inspectLua, 54, 17]),
+  script: linked('feed/inspect', 'bcbfe6cca427a1342e2fa08629c5ab36ee77136d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 69, 1, keysLua, 75, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, inspectLua, 2, 8, sharedClock, 0, 4, inspectLua, 10, 2, inspectLua, 26, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 12, 14, inspectLua, 27, 2, inspectLua, 30, 1, inspectLua, 29, 1, inspectLua, 31, 5, keysLua, 6, 1, keysLua, 5, 1, keysLua, 10, 1, keysLua, 9, 1, entriesModule, 129, 4, inspectLua, 36, 1, entriesModule, 133, 3, delayedModule, 41, 6, inspectLua, 37, 1, inspectLua, 1, 1, inspectLua, 38, 17]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   encode(args) {
     return [
@@ -3099,7 +2932,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: linked('feed/propose', 'd4b20e90dd24d1f26af8a04c0e6d187da52fe2f4', { reads: false, bytes: false }, [proposeLua, 0, 2, stateModule, 0, 40, proposeLua, 2, 10, sharedAgreement, 12, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 12, 1]),
+  script: linked('feed/propose', 'd4b20e90dd24d1f26af8a04c0e6d187da52fe2f4', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 40, proposeLua, 1, 10, sharedAgreement, 12, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 11, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -3168,7 +3001,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('feed/read', '361aaacc7f79afc4f65d045d3c1afd4f1faae61e', { reads: true, bytes: true }, [readLua, 0, 17, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, readLua, 17, 10, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 27, 4, sharedClock, 0, 4, readLua, 31, 2, readLua, 34, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 33, 1, readLua, 36, 2, readingModule, 0, 3, readLua, 38, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 41, 24]),
+  script: linked('feed/read', '361aaacc7f79afc4f65d045d3c1afd4f1faae61e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 45, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, readLua, 8, 10, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 18, 4, sharedClock, 0, 4, readLua, 22, 2, readLua, 25, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 24, 1, readLua, 27, 2, readingModule, 0, 3, readLua, 29, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 32, 24]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   encode(args) {
     return withoutDefaults([
@@ -3233,7 +3066,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('feed/release', '290f8fb14ab41921a5824547a5e73a41b69978b0', { reads: false, bytes: false }, [releaseLua, 0, 13, stateModule, 0, 40, releaseLua, 13, 4, sharedCalls, 3, 10, releaseLua, 17, 7, sharedClock, 0, 4, releaseLua, 24, 1, claimsModule, 3, 4, releaseLua, 25, 3, claimsModule, 7, 3, releaseLua, 28, 3, readingModule, 40, 22, releaseLua, 31, 8, claimsModule, 132, 11, releaseLua, 39, 2, retentionModule, 147, 2, deadModule, 0, 12, retentionModule, 149, 12, releaseLua, 41, 4, claimsModule, 143, 1, claimsModule, 0, 3, claimsModule, 144, 3, releaseLua, 45, 3, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, releaseLua, 48, 2, stateModule, 130, 5, releaseLua, 50, 1, sharedMessages, 42, 10, releaseLua, 51, 2]),
+  script: linked('feed/release', '290f8fb14ab41921a5824547a5e73a41b69978b0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 17, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 46, 1, releaseLua, 0, 7, stateModule, 0, 40, releaseLua, 7, 4, sharedCalls, 3, 10, releaseLua, 11, 7, sharedClock, 0, 4, releaseLua, 18, 1, claimsModule, 3, 4, releaseLua, 19, 3, claimsModule, 7, 3, releaseLua, 22, 3, readingModule, 40, 22, releaseLua, 25, 8, claimsModule, 132, 11, releaseLua, 33, 2, retentionModule, 147, 2, deadModule, 0, 12, retentionModule, 149, 12, releaseLua, 35, 4, claimsModule, 143, 1, claimsModule, 0, 3, claimsModule, 144, 3, releaseLua, 39, 3, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, releaseLua, 42, 2, stateModule, 130, 5, releaseLua, 44, 1, sharedMessages, 42, 10, releaseLua, 45, 2]),
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -3294,7 +3127,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('feed/remove', 'db4a04ab08a27a9f659f9dd0afaad13abf41ab36', { reads: false, bytes: false }, [removeLua, 0, 10, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, removeLua, 23, 4, sharedCalls, 3, 10, removeLua, 27, 11, sharedClock, 0, 4, removeLua, 38, 3, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 10, 13, removeLua, 41, 17, retentionModule, 69, 9, removeLua, 58, 2, delayedModule, 34, 7, removeLua, 60, 3, sharedNumbers, 0, 7, retentionModule, 78, 18, retentionModule, 52, 17, retentionModule, 96, 15, removeLua, 63, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 130, 5, compactModule, 47, 8, removeLua, 65, 2, stateModule, 97, 3, removeLua, 67, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, removeLua, 68, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 70, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, removeLua, 71, 3]),
+  script: linked('feed/remove', '912b277d3445aaaf80628fee567a163130e2a00b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 37, 1, keysLua, 43, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, removeLua, 4, 4, sharedCalls, 3, 10, removeLua, 8, 11, sharedClock, 0, 4, removeLua, 19, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 22, 17, retentionModule, 69, 9, removeLua, 39, 2, delayedModule, 34, 7, removeLua, 41, 3, sharedNumbers, 0, 7, retentionModule, 78, 18, retentionModule, 52, 17, retentionModule, 96, 15, removeLua, 44, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 130, 5, compactModule, 47, 8, removeLua, 46, 2, stateModule, 97, 3, removeLua, 48, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, removeLua, 49, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 51, 1, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, removeLua, 52, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -3339,7 +3172,7 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: linked('feed/settle', 'a47c6d34534f5245fe72c63b4fa7e005b32e8378', { reads: false, bytes: false }, [settleLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, settleLua, 25, 4, sharedClock, 0, 4, settleLua, 29, 3, stateModule, 54, 22, stateModule, 82, 7, settleLua, 11, 14, settleLua, 32, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 2, sharedNumbers, 0, 7, delayedModule, 58, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, settleLua, 33, 2, claimsModule, 147, 2, claimsModule, 7, 3, claimsModule, 132, 11, claimsModule, 0, 3, claimsModule, 143, 4, claimsModule, 149, 13, settleLua, 35, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 37, 2, stateModule, 130, 5, settleLua, 39, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 40, 6, stateModule, 97, 3, settleLua, 46, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, settleLua, 47, 4, sharedMessages, 42, 10, settleLua, 51, 2, delayedModule, 41, 2, entriesModule, 133, 3, delayedModule, 43, 4, settleLua, 53, 1]),
+  script: linked('feed/settle', '45e41ed3645224012ff985caa49c587d9ef2a3a1', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, settleLua, 2, 4, sharedClock, 0, 4, settleLua, 6, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, stateModule, 54, 22, stateModule, 82, 7, settleLua, 9, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 2, sharedNumbers, 0, 7, delayedModule, 58, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, settleLua, 10, 2, claimsModule, 147, 2, claimsModule, 7, 3, claimsModule, 132, 11, claimsModule, 0, 3, claimsModule, 143, 4, claimsModule, 149, 13, settleLua, 12, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 14, 2, stateModule, 130, 5, settleLua, 16, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 17, 6, stateModule, 97, 3, settleLua, 23, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, settleLua, 24, 4, sharedMessages, 42, 10, settleLua, 28, 2, delayedModule, 41, 2, entriesModule, 133, 3, delayedModule, 43, 4, settleLua, 30, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     return withoutDefaults([
@@ -3387,7 +3220,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: linked('feed/subscribe', '98697584e15c2415e458a14be9fc02513134cfd3', { reads: false, bytes: false }, [subscribeLua, 0, 19, stateModule, 0, 40, subscribeLua, 19, 11, sharedLine, 69, 9, subscribeLua, 30, 4, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 34, 4, sharedClock, 0, 4, subscribeLua, 38, 4, sharedNumbers, 0, 7, subscribeLua, 42, 3, sharedNumbers, 0, 7, subscribeLua, 45, 2, stateModule, 40, 11, subscribeLua, 47, 2, stateModule, 135, 12, subscribeLua, 49, 16, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, subscribeLua, 65, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, subscribeLua, 67, 1, readingModule, 0, 3, subscribeLua, 68, 1]),
+  script: linked('feed/subscribe', '98697584e15c2415e458a14be9fc02513134cfd3', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, subscribeLua, 0, 6, stateModule, 0, 40, subscribeLua, 6, 11, sharedLine, 69, 9, subscribeLua, 17, 4, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 21, 4, sharedClock, 0, 4, subscribeLua, 25, 4, sharedNumbers, 0, 7, subscribeLua, 29, 3, sharedNumbers, 0, 7, subscribeLua, 32, 2, stateModule, 40, 11, subscribeLua, 34, 2, stateModule, 135, 12, subscribeLua, 36, 16, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, subscribeLua, 52, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, subscribeLua, 54, 1, readingModule, 0, 3, subscribeLua, 55, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([

@@ -8,11 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 12, 1, 27], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local id = ARGV[1]
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 27], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -47,9 +43,7 @@ if lock_text(lock) ~= before then
 save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 11, 1, 31, 1, 6], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 31, 1, 6], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -135,11 +129,7 @@ leases[2 * at - 1] = tonumber(lock.token)
 leases[2 * at] = lock.expires_at_ms
 end
 return { 'granted', now_ms, leases }` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 14, 1, 17, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local id = ARGV[1]
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 17, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -211,9 +201,7 @@ if waits then
 return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
 return { 'held', recheck_ms, more }` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 13, 1, 8, 1, 10, 4, 16, 1, 6, 1, 51, 1, 10], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local id = ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 4, 16, 1, 6, 1, 51, 1, 10], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -325,19 +313,15 @@ if served then
 save_lock(state, lock, now_ms)
 end
 return { 'held', recheck_ms, more }` }
-const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 6, 1, 20], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local channel = ARGV[1]
+const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 1, 20], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
 local existed = 0
-local keys = { state, queue, readers, reader_ids }
-for _, key in ipairs(keys) do
+local all = { state, queue, readers, reader_ids }
+for _, key in ipairs(all) do
 existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
@@ -351,10 +335,7 @@ local ticket = parse_ticket(text)
 tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 4, 1, 23], text: `local state = KEYS[1]
-local readers = KEYS[2]
-local reader_ids = KEYS[3]
-local leases, leases_at = ARGV, 1
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local leases, leases_at = ARGV, 1
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. lock.layout)
@@ -405,8 +386,7 @@ save_freed_lock(state[place], lock, now_ms)
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 2, 1, 11], text: `local fenced = KEYS[1]
-local codec = ARGV[1]
+const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 11], text: `local codec = ARGV[1]
 local stored = open_fenced(fenced)
 if stored.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. stored.layout)
@@ -418,8 +398,7 @@ if stored.codec ~= codec then
 return redis.error_reply('CODEC ' .. stored.codec)
 end
 return { 'found', stored.token, stored.value }` }
-const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 6, 1, 29], text: `local fenced = KEYS[1]
-local codec = ARGV[1]
+const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 5, 1, 29], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local value = ARGV[3]
 local caller = ARGV[4]
@@ -453,11 +432,7 @@ value,
 process .. ' ' .. exact(call)
 )
 return { 'stored' }` }
-const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [7, 4, 1, 26], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local lock = read_lock(redis.call('GET', state))
+const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 26], text: `local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -483,11 +458,14 @@ line[#line + 1] = ticket.kind
 line[#line + 1] = ticket.holder
 end
 return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 9, 1, 22], text: `local state = KEYS[1]
+const keysLua: LuaText = { file: 'lua/lock/keys.lua', taken: [2, 3, -1, 2, -1, 2], text: `local state = KEYS[1]
 local queue = KEYS[2]
 local readers = KEYS[3]
+local readers = KEYS[2]
 local reader_ids = KEYS[4]
-local token = ARGV[1]
+local reader_ids = KEYS[3]
+local fenced = KEYS[1]` }
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 22], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
@@ -514,9 +492,7 @@ served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, ho
 end
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 7, 4, 4, 1, 5, 3, 19, 1, 4], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local token = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 19, 1, 4], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
@@ -553,11 +529,7 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve(lock, queue, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 8, 1, 15], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local readers = KEYS[3]
-local reader_ids = KEYS[4]
-local channel = ARGV[1]
+const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 15], text: `local channel = ARGV[1]
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
@@ -981,7 +953,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: linked('lock/abandon-shared', '43c9f6466ea80e3960d339cc1ea5d3906f7bd0d8', { reads: false, bytes: false }, [abandonSharedLua, 0, 12, stateModule, 0, 18, abandonSharedLua, 12, 4, stateModule, 36, 14, abandonSharedLua, 16, 1, sharedClock, 0, 4, abandonSharedLua, 17, 2, abandonSharedLua, 20, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 22, 2, readersModule, 8, 9, abandonSharedLua, 24, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 27, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, abandonSharedLua, 28, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 19, 1, abandonSharedLua, 30, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 31, 5, stateModule, 61, 1, stateModule, 50, 6, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonSharedLua, 36, 3]),
+  script: linked('lock/abandon-shared', '43c9f6466ea80e3960d339cc1ea5d3906f7bd0d8', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonSharedLua, 0, 8, stateModule, 0, 18, abandonSharedLua, 8, 4, stateModule, 36, 14, abandonSharedLua, 12, 1, sharedClock, 0, 4, abandonSharedLua, 13, 2, abandonSharedLua, 16, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 18, 2, readersModule, 8, 9, abandonSharedLua, 20, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 23, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, abandonSharedLua, 24, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 15, 1, abandonSharedLua, 26, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 27, 5, stateModule, 61, 1, stateModule, 50, 6, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonSharedLua, 32, 3]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1040,7 +1012,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('lock/abandon', '0a92ec250377754502713d7ce67f1186d892514e', { reads: false, bytes: false }, [abandonLua, 0, 11, stateModule, 0, 18, abandonLua, 11, 4, sharedClock, 0, 4, abandonLua, 15, 2, abandonLua, 18, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 26, 1, stateModule, 18, 3, abandonLua, 27, 5, stateModule, 21, 5, abandonLua, 32, 1, lineModule, 7, 3, abandonLua, 33, 3, stateModule, 26, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 17, 1, abandonLua, 36, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 37, 8, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonLua, 45, 3]),
+  script: linked('lock/abandon', '0a92ec250377754502713d7ce67f1186d892514e', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 0, 18, abandonLua, 9, 4, sharedClock, 0, 4, abandonLua, 13, 2, abandonLua, 16, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 24, 1, stateModule, 18, 3, abandonLua, 25, 5, stateModule, 21, 5, abandonLua, 30, 1, lineModule, 7, 3, abandonLua, 31, 3, stateModule, 26, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 15, 1, abandonLua, 34, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 35, 8, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonLua, 43, 3]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1167,7 +1139,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: linked('lock/acquire-shared', '8b7b29287e8bac589583f41e427dc30f1d0b8943', { reads: false, bytes: false }, [acquireSharedLua, 0, 14, stateModule, 0, 18, acquireSharedLua, 14, 4, sharedClock, 0, 4, acquireSharedLua, 18, 2, readersModule, 0, 8, acquireSharedLua, 20, 1, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, acquireSharedLua, 21, 2, readersModule, 36, 8, acquireSharedLua, 23, 2, stateModule, 61, 8, acquireSharedLua, 25, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 29, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, acquireSharedLua, 30, 1, acquireSharedLua, 32, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 34, 2, lineModule, 0, 7, stateModule, 26, 3, acquireSharedLua, 31, 1, acquireSharedLua, 36, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 37, 4, stateModule, 58, 3, acquireSharedLua, 41, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 45, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 48, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 66, 10]),
+  script: linked('lock/acquire-shared', '8b7b29287e8bac589583f41e427dc30f1d0b8943', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 0, 18, acquireSharedLua, 10, 4, sharedClock, 0, 4, acquireSharedLua, 14, 2, readersModule, 0, 8, acquireSharedLua, 16, 1, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, acquireSharedLua, 17, 2, readersModule, 36, 8, acquireSharedLua, 19, 2, stateModule, 61, 8, acquireSharedLua, 21, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 25, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, acquireSharedLua, 26, 1, acquireSharedLua, 28, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 30, 2, lineModule, 0, 7, stateModule, 26, 3, acquireSharedLua, 27, 1, acquireSharedLua, 32, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 33, 4, stateModule, 58, 3, acquireSharedLua, 37, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 41, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 44, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 62, 10]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1250,7 +1222,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('lock/acquire', 'd3c585abc640bb4e4ee4380eb0afea976430ac4d', { reads: false, bytes: false }, [acquireLua, 0, 13, sharedClock, 0, 4, acquireLua, 13, 3, lineModule, 7, 3, stateModule, 79, 15, acquireLua, 16, 1, stateModule, 29, 7, acquireLua, 17, 1, sharedTokens, 0, 3, acquireLua, 18, 13, stateModule, 0, 18, acquireLua, 31, 4, stateModule, 18, 3, stateModule, 36, 22, acquireLua, 35, 3, stateModule, 61, 8, acquireLua, 38, 7, stateModule, 21, 5, acquireLua, 45, 1, lineModule, 0, 7, acquireLua, 46, 1, stateModule, 26, 3, stateModule, 58, 3, acquireLua, 47, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 49, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 61, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 66, 4, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 73, 9, lineModule, 13, 3, acquireLua, 82, 2, lineModule, 10, 3, acquireLua, 84, 7, lineModule, 16, 9, acquireLua, 91, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 93, 21]),
+  script: linked('lock/acquire', 'd3c585abc640bb4e4ee4380eb0afea976430ac4d', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 79, 15, acquireLua, 14, 1, stateModule, 29, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 18, acquireLua, 29, 4, stateModule, 18, 3, stateModule, 36, 22, acquireLua, 33, 3, stateModule, 61, 8, acquireLua, 36, 7, stateModule, 21, 5, acquireLua, 43, 1, lineModule, 0, 7, acquireLua, 44, 1, stateModule, 26, 3, stateModule, 58, 3, acquireLua, 45, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 47, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 59, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 64, 4, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 68, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 71, 9, lineModule, 13, 3, acquireLua, 80, 2, lineModule, 10, 3, acquireLua, 82, 7, lineModule, 16, 9, acquireLua, 89, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 91, 21]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1314,7 +1286,7 @@ export type ClearAnswer =
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('lock/clear', 'd832eff73cc335eb893c80367052d858e74237bd', { reads: false, bytes: false }, [clearLua, 0, 6, clearLua, 7, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 16, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 6, 1, clearLua, 21, 5]),
+  script: linked('lock/clear', 'e45638f6afd7eb342dd4aed84c0f4567be473a4c', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1359,7 +1331,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: linked('lock/extend-shared', '4eeed8f9ab50c9d92ea850d869cfd61a277a1043', { reads: false, bytes: false }, [extendSharedLua, 0, 4, stateModule, 0, 18, extendSharedLua, 4, 4, sharedClock, 0, 4, extendSharedLua, 8, 2, stateModule, 29, 7, stateModule, 50, 8, extendSharedLua, 10, 12, stateModule, 61, 1, stateModule, 36, 14, stateModule, 62, 7, extendSharedLua, 22, 5]),
+  script: linked('lock/extend-shared', '4eeed8f9ab50c9d92ea850d869cfd61a277a1043', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendSharedLua, 0, 1, stateModule, 0, 18, extendSharedLua, 1, 4, sharedClock, 0, 4, extendSharedLua, 5, 2, stateModule, 29, 7, stateModule, 50, 8, extendSharedLua, 7, 12, stateModule, 61, 1, stateModule, 36, 14, stateModule, 62, 7, extendSharedLua, 19, 5]),
   parts: ['state', 'readers', 'reader-ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1460,7 +1432,7 @@ export type FencedGetAnswer =
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: linked('lock/fenced-get', 'fa1f500a966550a5565e275f30df9f889b1647f0', { reads: true, bytes: true }, [fencedGetLua, 0, 2, stateModule, 100, 12, fencedGetLua, 2, 11]),
+  script: linked('lock/fenced-get', 'fa1f500a966550a5565e275f30df9f889b1647f0', { reads: true, bytes: true }, [keysLua, 6, 1, fencedGetLua, 0, 1, stateModule, 100, 12, fencedGetLua, 1, 11]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1508,7 +1480,7 @@ export type FencedSetAnswer =
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: linked('lock/fenced-set', 'ecac3bec5c6268a691621b9fd8f4b87c6b406326', { reads: false, bytes: false }, [fencedSetLua, 0, 6, stateModule, 100, 12, fencedSetLua, 6, 14, sharedNumbers, 0, 7, fencedSetLua, 20, 15]),
+  script: linked('lock/fenced-set', 'ecac3bec5c6268a691621b9fd8f4b87c6b406326', { reads: false, bytes: false }, [keysLua, 6, 1, fencedSetLua, 0, 5, stateModule, 100, 12, fencedSetLua, 5, 14, sharedNumbers, 0, 7, fencedSetLua, 19, 15]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1564,7 +1536,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('lock/inspect', '856d121ca8a7247f31ebbe2c6836bd0570954a3f', { reads: true, bytes: false }, [inspectLua, 0, 4, stateModule, 0, 18, inspectLua, 4, 4, sharedClock, 0, 4, inspectLua, 8, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, inspectLua, 9, 13, sharedLine, 89, 12, inspectLua, 22, 8]),
+  script: linked('lock/inspect', '856d121ca8a7247f31ebbe2c6836bd0570954a3f', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, stateModule, 0, 18, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, inspectLua, 5, 13, sharedLine, 89, 12, inspectLua, 18, 8]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode() {
     return []
@@ -1612,7 +1584,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: linked('lock/release-shared', '62e2524b9f6cf19fed59e6fbf05859ebc37247c3', { reads: false, bytes: false }, [releaseSharedLua, 0, 9, stateModule, 0, 18, releaseSharedLua, 9, 4, sharedClock, 0, 4, releaseSharedLua, 13, 6, readersModule, 8, 9, releaseSharedLua, 19, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 20, 5, stateModule, 26, 3, releaseSharedLua, 25, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 27, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, releaseSharedLua, 29, 2]),
+  script: linked('lock/release-shared', '62e2524b9f6cf19fed59e6fbf05859ebc37247c3', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseSharedLua, 0, 5, stateModule, 0, 18, releaseSharedLua, 5, 4, sharedClock, 0, 4, releaseSharedLua, 9, 6, readersModule, 8, 9, releaseSharedLua, 15, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 16, 5, stateModule, 26, 3, releaseSharedLua, 21, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 23, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, releaseSharedLua, 25, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1663,7 +1635,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('lock/release', 'a897ce0de5022cb4006a29d79f5972f4da1ba776', { reads: false, bytes: false }, [releaseLua, 0, 7, sharedClock, 0, 4, releaseLua, 7, 3, lineModule, 0, 7, stateModule, 94, 6, releaseLua, 10, 6, stateModule, 0, 18, releaseLua, 16, 10, stateModule, 18, 3, releaseLua, 26, 5, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, stateModule, 61, 8, releaseLua, 31, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 35, 4]),
+  script: linked('lock/release', 'a897ce0de5022cb4006a29d79f5972f4da1ba776', { reads: false, bytes: false }, [keysLua, 0, 2, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 94, 6, releaseLua, 8, 6, stateModule, 0, 18, releaseLua, 14, 10, stateModule, 18, 3, releaseLua, 24, 5, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, stateModule, 61, 8, releaseLua, 29, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 33, 4]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1711,7 +1683,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('lock/serve', '3347c4c60341324f354cde02011bf1463c58a785', { reads: false, bytes: false }, [serveLua, 0, 8, stateModule, 0, 18, serveLua, 8, 4, sharedClock, 0, 4, serveLua, 12, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 14, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, serveLua, 15, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 19, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, serveLua, 21, 2]),
+  script: linked('lock/serve', '3347c4c60341324f354cde02011bf1463c58a785', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, stateModule, 0, 18, serveLua, 4, 4, sharedClock, 0, 4, serveLua, 8, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 10, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, serveLua, 11, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 15, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, serveLua, 17, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([

@@ -8,8 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 5, 1, 9], text: `local state = KEYS[1]
-local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 9], text: `local id = ARGV[1]
 local token = tonumber(ARGV[2])
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
@@ -22,8 +21,7 @@ free_key(state, known.token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
 end
 return { 'abandoned' }` }
-const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 6, 1, 26, 1, 6, 1, 23], text: `local state = KEYS[1]
-local codec = ARGV[1]
+const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 5, 1, 26, 1, 6, 1, 23], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local fingerprint = ARGV[3]
 local lease_ms = tonumber(ARGV[4])
@@ -83,8 +81,7 @@ exact(kept_until_ms)
 )
 keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }` }
-const clearLua: LuaText = { file: 'lua/once/clear.lua', taken: [7, 3, 1, 6, 1, 12], text: `local state = KEYS[1]
-local channel = ARGV[1]
+const clearLua: LuaText = { file: 'lua/once/clear.lua', taken: [7, 2, 1, 6, 1, 12], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local known = redis.pcall('HMGET', state, 'layout', 'token')
 local existed, token, kept_ms = 1, nil, 0
@@ -104,8 +101,7 @@ existed = redis.call('UNLINK', state)
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }` }
-const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 8, 1, 15, 1, 9], text: `local state = KEYS[1]
-local codec = ARGV[1]
+const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 7, 1, 15, 1, 9], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local keep_result_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -171,8 +167,7 @@ exact(kept_until_ms)
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 2, 1, 12], text: `local state = KEYS[1]
-local codec = ARGV[1]
+const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 12], text: `local codec = ARGV[1]
 local known = open_state(state)
 if known.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. known.layout)
@@ -185,8 +180,7 @@ if known.codec ~= codec then
 return redis.error_reply('CODEC ' .. known.codec)
 end
 return { 'found', known.token, known.kept_until_ms, known.result }` }
-const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [8, 1, 1, 20], text: `local state = KEYS[1]
-local known = open_state(state)
+const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 20], text: `local known = open_state(state)
 if known.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. known.layout)
 end
@@ -206,8 +200,8 @@ known.result and #known.result or 0,
 known.codec,
 now_ms,
 }` }
-const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 4, 1, 16], text: `local state = KEYS[1]
-local token = tonumber(ARGV[1])
+const keysLua: LuaText = { file: 'lua/once/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
+const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 16], text: `local token = tonumber(ARGV[1])
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
 local known = open_state(state)
@@ -293,7 +287,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('once/abandon', 'a34c363051ff48e5441a3a9aa046b9fc55f040c3', { reads: false, bytes: false }, [abandonLua, 0, 5, stateModule, 0, 26, abandonLua, 5, 4, stateModule, 29, 3, abandonLua, 9, 1, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, abandonLua, 10, 1, sharedMessages, 42, 10, abandonLua, 11, 3]),
+  script: linked('once/abandon', 'a34c363051ff48e5441a3a9aa046b9fc55f040c3', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 0, 26, abandonLua, 4, 4, stateModule, 29, 3, abandonLua, 8, 1, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, abandonLua, 9, 1, sharedMessages, 42, 10, abandonLua, 10, 3]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -342,7 +336,7 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('once/begin', 'e30bb2c517721f97f2a1e13e032074632aa41d7c', { reads: false, bytes: true }, [beginLua, 0, 6, stateModule, 0, 26, beginLua, 6, 4, sharedClock, 0, 4, beginLua, 10, 2, stateModule, 26, 3, beginLua, 12, 13, stateModule, 32, 3, beginLua, 25, 9, sharedTokens, 0, 3, beginLua, 34, 7, sharedNumbers, 0, 7, beginLua, 41, 18, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, beginLua, 59, 2]),
+  script: linked('once/begin', 'e30bb2c517721f97f2a1e13e032074632aa41d7c', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 0, 26, beginLua, 5, 4, sharedClock, 0, 4, beginLua, 9, 2, stateModule, 26, 3, beginLua, 11, 13, stateModule, 32, 3, beginLua, 24, 9, sharedTokens, 0, 3, beginLua, 33, 7, sharedNumbers, 0, 7, beginLua, 40, 18, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, beginLua, 58, 2]),
   parts: ['state'],
   encode(args) {
     return [
@@ -409,7 +403,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('once/clear', '82ba2f51108b523d6c45debce3799884fd31ebe5', { reads: false, bytes: false }, [clearLua, 0, 6, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 6, 13, sharedMessages, 42, 10, clearLua, 19, 2]),
+  script: linked('once/clear', '82ba2f51108b523d6c45debce3799884fd31ebe5', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 5, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 42, 10, clearLua, 18, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -459,7 +453,7 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: linked('once/complete', '3b574977898cb1d8fa7136793f06f38584447dd0', { reads: false, bytes: false }, [completeLua, 0, 8, stateModule, 0, 26, completeLua, 8, 4, sharedClock, 0, 4, completeLua, 12, 1, stateModule, 38, 3, stateModule, 29, 3, stateModule, 26, 3, completeLua, 13, 10, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, completeLua, 23, 1, sharedNumbers, 0, 7, completeLua, 24, 6, sharedMessages, 42, 10, completeLua, 30, 2]),
+  script: linked('once/complete', '3b574977898cb1d8fa7136793f06f38584447dd0', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 0, 26, completeLua, 7, 4, sharedClock, 0, 4, completeLua, 11, 1, stateModule, 38, 3, stateModule, 29, 3, stateModule, 26, 3, completeLua, 12, 10, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, completeLua, 22, 1, sharedNumbers, 0, 7, completeLua, 23, 6, sharedMessages, 42, 10, completeLua, 29, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -563,7 +557,7 @@ export type FindAnswer =
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('once/find', 'efc80ac67966c22d2c77f02c325ef2c7a8d356f0', { reads: true, bytes: true }, [findLua, 0, 2, stateModule, 0, 26, findLua, 2, 4, sharedClock, 0, 4, findLua, 6, 1, stateModule, 26, 3, findLua, 7, 7]),
+  script: linked('once/find', 'efc80ac67966c22d2c77f02c325ef2c7a8d356f0', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 0, 26, findLua, 1, 4, sharedClock, 0, 4, findLua, 5, 1, stateModule, 26, 3, findLua, 6, 7]),
   parts: ['state'],
   encode(args) {
     return [
@@ -600,7 +594,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('once/inspect', 'f94ca8bf2bdadaf770d21ccc40c7b33584958b67', { reads: true, bytes: false }, [inspectLua, 0, 1, stateModule, 0, 26, inspectLua, 1, 4, sharedClock, 0, 4, inspectLua, 5, 1, stateModule, 26, 3, inspectLua, 6, 3, stateModule, 32, 3, inspectLua, 9, 12]),
+  script: linked('once/inspect', 'f94ca8bf2bdadaf770d21ccc40c7b33584958b67', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 0, 26, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, stateModule, 26, 3, inspectLua, 5, 3, stateModule, 32, 3, inspectLua, 8, 12]),
   parts: ['state'],
   encode() {
     return []
@@ -647,7 +641,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('once/release', '1318e2cc591f3983ff56096cbf979d748c12e507', { reads: false, bytes: false }, [releaseLua, 0, 4, stateModule, 0, 26, releaseLua, 4, 4, stateModule, 38, 3, releaseLua, 8, 9, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, releaseLua, 17, 1, sharedMessages, 42, 10, releaseLua, 18, 2]),
+  script: linked('once/release', '1318e2cc591f3983ff56096cbf979d748c12e507', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 0, 26, releaseLua, 3, 4, stateModule, 38, 3, releaseLua, 7, 9, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, releaseLua, 16, 1, sharedMessages, 42, 10, releaseLua, 17, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([

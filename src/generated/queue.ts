@@ -8,15 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedLine, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 19, 1, 12, 1, 3, 1, 15, 1, 8, 1, 60], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ready = KEYS[3]
-local leases = KEYS[4]
-local idle = KEYS[5]
-local notes = KEYS[6]
-local stats = KEYS[7]
-local listeners = KEYS[8]
-local codec = ARGV[1]
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 11, 1, 12, 1, 3, 1, 15, 1, 8, 1, 60], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -125,12 +117,7 @@ taken_text,
 names,
 payloads,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 2, 3, 1, 3, 1, 5, 1, 12, 11, 1, 29, 1, 27, 1, 5, 1, 10, 1, 14, 1, 8, 1, 11, 1, 15, 1, 9], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local leases = KEYS[6]
-local held = KEYS[10]
-local idle = KEYS[16]
-local codec = ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 11, 1, 27, 1, 5, 1, 10, 1, 14, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -141,35 +128,6 @@ local channel = ARGV[8]
 local sharded = ARGV[9] == '1'
 local counted = ARGV[10] == '1'
 local acks, acks_at = ARGV, 11
-local keys = {
-idle = idle,
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-leases = leases,
-grouped = KEYS[7],
-groups = KEYS[8],
-turns = KEYS[9],
-held = held,
-ids = KEYS[11],
-dead = KEYS[12],
-failed = KEYS[13],
-kinds = KEYS[14],
-done = KEYS[15],
-blocked = KEYS[17],
-children = KEYS[18],
-parents = KEYS[19],
-outbox = KEYS[20],
-recurrences = KEYS[21],
-recurring = KEYS[22],
-short = KEYS[23],
-results = KEYS[24],
-listeners = KEYS[25],
-tagged = KEYS[26],
-notes = KEYS[27],
-stats = KEYS[28],
-}
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -269,41 +227,13 @@ tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
 return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }` }
-const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 2, 23, 7, 1, 26, 1, 59], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local codec = ARGV[1]
+const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 7, 1, 59], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local steps, steps_at = ARGV, 7
-local keys = {
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-ids = KEYS[10],
-dead = KEYS[11],
-failed = KEYS[12],
-kinds = KEYS[13],
-blocked = KEYS[14],
-children = KEYS[15],
-parents = KEYS[16],
-outbox = KEYS[17],
-idle = KEYS[18],
-leases = KEYS[19],
-done = KEYS[20],
-results = KEYS[21],
-listeners = KEYS[22],
-tagged = KEYS[23],
-notes = KEYS[24],
-stats = KEYS[25],
-}
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -363,8 +293,7 @@ tell_others(keys, queue, now_ms, how)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
 save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }` }
-const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 3, 1, 11], text: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
+const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local begin = ARGV[2] == '1'
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
@@ -377,9 +306,7 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 6, 1, 8, 1, 1, 1, 25], text: `local meta = KEYS[1]
-local parents = KEYS[2]
-local caller = ARGV[1]
+const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 4, 1, 8, 1, 1, 1, 25], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local limit = tonumber(ARGV[3])
 local again_ms = tonumber(ARGV[4])
@@ -417,11 +344,7 @@ note_due(queue, now_ms + again_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, again)
 return { 'asked', asked, queue.last }` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 11, 1, 29], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local results = KEYS[4]
-local codec = ARGV[1]
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 29], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local waiter = ARGV[3]
 local leaves = ARGV[4] == '1'
@@ -457,41 +380,13 @@ flag_job(jobs, queue, seq, record, run, 4)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }` }
-const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 3, 7, 1, 13, 7, 1, 24, 1, 52], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local leases = KEYS[3]
-local idle = KEYS[11]
-local codec = ARGV[1]
+const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 7, 1, 52], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local failures, failures_at = ARGV, 7
-local keys = {
-jobs = jobs,
-leases = leases,
-groups = KEYS[4],
-turns = KEYS[5],
-held = KEYS[6],
-ids = KEYS[7],
-dead = KEYS[8],
-failed = KEYS[9],
-kinds = KEYS[10],
-ready = KEYS[12],
-prioritized = KEYS[13],
-scheduled = KEYS[14],
-grouped = KEYS[15],
-blocked = KEYS[16],
-children = KEYS[17],
-parents = KEYS[18],
-outbox = KEYS[19],
-results = KEYS[20],
-listeners = KEYS[21],
-tagged = KEYS[22],
-notes = KEYS[23],
-stats = KEYS[24],
-}
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -544,38 +439,10 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', queue.chores, refused }` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 2, 4, 1, 11, 1, 5, 4, 1, 24, 1, 70], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[7]
-local idle = KEYS[19]
-local channel = ARGV[1]
+const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 4, 1, 70], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
-local keys = {
-jobs = jobs,
-prioritized = KEYS[3],
-scheduled = KEYS[4],
-grouped = KEYS[5],
-groups = KEYS[6],
-dead = KEYS[8],
-failed = KEYS[9],
-kinds = KEYS[10],
-done = KEYS[11],
-ready = KEYS[12],
-turns = KEYS[13],
-held = KEYS[14],
-ids = ids,
-blocked = KEYS[15],
-children = KEYS[16],
-parents = KEYS[17],
-outbox = KEYS[18],
-results = KEYS[20],
-listeners = KEYS[21],
-tagged = KEYS[22],
-notes = KEYS[23],
-stats = KEYS[24],
-}
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -646,38 +513,11 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 2, 7, 1, 7, 1, 5, 5, 1, 23, 1, 4, 1, 47], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[10]
-local idle = KEYS[18]
-local channel = ARGV[1]
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 5, 1, 4, 1, 47], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local id = ARGV[4]
 local changes, changes_at = ARGV, 5
-local keys = {
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-ids = ids,
-dead = KEYS[11],
-failed = KEYS[12],
-kinds = KEYS[13],
-blocked = KEYS[14],
-children = KEYS[15],
-parents = KEYS[16],
-outbox = KEYS[17],
-results = KEYS[19],
-listeners = KEYS[20],
-tagged = KEYS[21],
-notes = KEYS[22],
-stats = KEYS[23],
-}
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -729,36 +569,7 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'changed', left, queue.chores }` }
-const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 32, 2, 4, 2, 39, 1, 7, 1, 13], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ready = KEYS[3]
-local prioritized = KEYS[4]
-local scheduled = KEYS[5]
-local leases = KEYS[6]
-local grouped = KEYS[7]
-local groups = KEYS[8]
-local turns = KEYS[9]
-local held = KEYS[10]
-local ids = KEYS[11]
-local dead = KEYS[12]
-local failed = KEYS[13]
-local kinds = KEYS[14]
-local done = KEYS[15]
-local idle = KEYS[16]
-local blocked = KEYS[17]
-local children = KEYS[18]
-local parents = KEYS[19]
-local outbox = KEYS[20]
-local inbox = KEYS[21]
-local recurrences = KEYS[22]
-local recurring = KEYS[23]
-local short = KEYS[24]
-local results = KEYS[25]
-local listeners = KEYS[26]
-local tagged = KEYS[27]
-local notes = KEYS[28]
-local stats = KEYS[29]
-local channel = ARGV[1]
+const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 2, 4, 2, 39, 1, 7, 1, 13], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local layout = redis.call('HGET', meta, 'layout')
@@ -775,7 +586,7 @@ break
 end
 tell_idle(worker, how)
 end
-local keys = {
+local all = {
 jobs,
 ready,
 prioritized,
@@ -808,7 +619,7 @@ if redis.call('HEXISTS', meta, 'codec') == 1 or redis.call('HEXISTS', meta, 'sta
 existed = math.max(existed, redis.call('EXISTS', meta))
 end
 redis.call('UNLINK', meta)
-if redis.call('UNLINK', unpack(keys)) > 0 then
+if redis.call('UNLINK', unpack(all)) > 0 then
 existed = 1
 end
 if redis.call('EXISTS', listeners) == 1 then
@@ -824,12 +635,7 @@ redis.call('UNLINK', listeners)
 end
 end
 return { 'cleared', existed }` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 17, 1, 12, 1, 13, 1, 33], text: `local meta = KEYS[1]
-local groups = KEYS[2]
-local turns = KEYS[3]
-local held = KEYS[4]
-local idle = KEYS[5]
-local codec = ARGV[1]
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 12, 1, 11, 1, 13, 1, 33], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -841,7 +647,6 @@ local concurrency = tonumber(ARGV[9])
 local rate_limit = tonumber(ARGV[10])
 local rate_window_ms = tonumber(ARGV[11])
 local rate_burst = tonumber(ARGV[12] or 0)
-local keys = { groups = groups, turns = turns, held = held }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -899,9 +704,7 @@ group.ready,
 group.claimed,
 group.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 15, 1, 11, 1, 21, 1, 3, 1, 21], text: `local meta = KEYS[1]
-local idle = KEYS[2]
-local codec = ARGV[1]
+const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 13, 1, 11, 1, 21, 1, 3, 1, 21], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -970,10 +773,7 @@ settings.keep_count,
 settings.keep_ms,
 settings.rate_burst,
 }` }
-const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 7, 1, 4, 1, 1, 1, 23], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local outbox = KEYS[3]
-local target = ARGV[1]
+const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1, 4, 1, 1, 1, 23], text: `local target = ARGV[1]
 local ahead = tonumber(ARGV[2])
 local newest = tonumber(ARGV[3])
 local numbers, numbers_at = ARGV, 4
@@ -1005,21 +805,13 @@ if is_behind then
 return { 'behind' }
 end
 return { 'delivered' }` }
-const disbandLua: LuaText = { file: 'lua/queue/disband.lua', taken: [8, 2, 1, 5], text: `local meta = KEYS[1]
-local agreed_us = ARGV[1]
+const disbandLua: LuaText = { file: 'lua/queue/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
 if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
 return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 3, 1, 14, 1, 11, 1, 27, 1, 11, 1, 51], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ready = KEYS[3]
-local idle = KEYS[5]
-local listeners = KEYS[6]
-local notes = KEYS[7]
-local stats = KEYS[8]
-local codec = ARGV[1]
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 10, 1, 11, 1, 27, 1, 10, 1, 51], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -1070,7 +862,6 @@ if queue.idle > 0 then
 local how = { channel = channel, sharded = sharded, counted = counted }
 local payload, called = payloads[payloads_at], false
 if count == 1 and may_hand(queue, codec, ready, name, payload, now_ms, how) then
-local keys = { jobs = jobs, leases = KEYS[4], idle = idle }
 handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
 end
 call_others = not called and function()
@@ -1129,8 +920,7 @@ end
 leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 1, 23, 9, 1, 25, 1, 11, 1, 39], text: `local meta = KEYS[1]
-local codec = ARGV[1]
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 11, 1, 39], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -1139,31 +929,6 @@ local channel = ARGV[6]
 local sharded = ARGV[7] == '1'
 local counted = ARGV[8] == '1'
 local specs, specs_at = ARGV, 9
-local keys = {
-idle = KEYS[11],
-jobs = KEYS[2],
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-ids = KEYS[10],
-dead = KEYS[12],
-failed = KEYS[13],
-kinds = KEYS[14],
-blocked = KEYS[15],
-children = KEYS[16],
-parents = KEYS[17],
-outbox = KEYS[18],
-tagged = KEYS[20],
-results = KEYS[21],
-listeners = KEYS[19],
-notes = KEYS[22],
-stats = KEYS[23],
-done = KEYS[24],
-}
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1214,10 +979,7 @@ see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }` }
-const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 6, 1, 21, 1, 6], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local leases = KEYS[3]
-local codec = ARGV[1]
+const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 21, 1, 6], text: `local codec = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local claims, claims_at = ARGV, 3
 local queue = open_queue(meta, codec, '')
@@ -1247,9 +1009,7 @@ save_queue(meta, queue)
 redis.call('ZADD', leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }` }
-const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [8, 2, 1, 15], text: `local meta = KEYS[1]
-local kinds = KEYS[2]
-local queue = open_queue(meta, '', '')
+const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 15], text: `local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -1264,10 +1024,7 @@ told[#told + 1] = part
 end
 end
 return { 'failures', told }` }
-const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 5, 1, 21], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local codec = ARGV[1]
+const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 21], text: `local codec = ARGV[1]
 local wanted, wanted_at = ARGV, 2
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -1290,10 +1047,7 @@ looked = looked + 1
 end
 end
 return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
-const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 4, 1, 10], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local id = ARGV[1]
+const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 10], text: `local id = ARGV[1]
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1304,18 +1058,7 @@ return { 'absent' }
 end
 local entries, omitted = tell_history(jobs, seq, run)
 return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }` }
-const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 12, 1, 49], text: `local meta = KEYS[1]
-local ready = KEYS[2]
-local prioritized = KEYS[3]
-local scheduled = KEYS[4]
-local leases = KEYS[5]
-local grouped = KEYS[6]
-local groups = KEYS[7]
-local dead = KEYS[8]
-local done = KEYS[9]
-local blocked = KEYS[10]
-local outbox = KEYS[11]
-local codec = ARGV[1]
+const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 49], text: `local codec = ARGV[1]
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1365,11 +1108,179 @@ queue.blocked,
 redis.call('ZCARD', outbox),
 read_burst(meta, 'burst', settings),
 }` }
-const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 8, 1, 14], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
 local jobs = KEYS[2]
+local keys = {
+jobs = jobs,
+jobs = KEYS[2],
+local ready = KEYS[3]
+ready = KEYS[3],
+local ready = KEYS[2]
+ready = ready,
+prioritized = KEYS[4],
+local prioritized = KEYS[4]
+local prioritized = KEYS[3]
+prioritized = prioritized,
+scheduled = KEYS[5],
+local scheduled = KEYS[5]
+local scheduled = KEYS[4]
+local leases = KEYS[4]
+local leases = KEYS[6]
+leases = leases,
+leases = KEYS[6],
+leases = KEYS[4],
+local leases = KEYS[3]
+local leases = KEYS[5]
+grouped = KEYS[7],
+grouped = KEYS[6],
+local grouped = KEYS[7]
+local grouped = KEYS[6]
+grouped = KEYS[5],
+groups = KEYS[8],
+groups = KEYS[7],
+local groups = KEYS[8]
+local groups = KEYS[2]
+local keys = {
+groups = groups,
+local groups = KEYS[7]
+local groups = KEYS[6]
+turns = KEYS[9],
+turns = KEYS[8],
+local turns = KEYS[9]
+local turns = KEYS[3]
+turns = turns,
+turns = KEYS[7],
+local held = KEYS[10]
+held = held,
+held = KEYS[10],
+held = KEYS[9],
+local held = KEYS[4]
+}
+held = KEYS[8],
+ids = KEYS[11],
+local ids = KEYS[3]
+local ids = KEYS[10]
+ids = ids,
+local ids = KEYS[11]
+ids = KEYS[10],
+local ids = KEYS[9]
+dead = KEYS[12],
+dead = KEYS[11],
+local dead = KEYS[12]
+local dead = KEYS[8]
+failed = KEYS[13],
+failed = KEYS[12],
+local failed = KEYS[13]
 local failed = KEYS[3]
+local failed = KEYS[12]
+failed = failed,
+kinds = KEYS[14],
+kinds = KEYS[13],
+local kinds = KEYS[14]
+local kinds = KEYS[2]
 local kinds = KEYS[4]
-local codec = ARGV[1]
+local kinds = KEYS[13]
+kinds = kinds,
+done = KEYS[15],
+done = KEYS[14],
+local done = KEYS[15]
+local done = KEYS[9]
+local idle = KEYS[5]
+local idle = KEYS[16]
+idle = idle,
+idle = KEYS[16],
+local idle = KEYS[15]
+local idle = KEYS[14]
+local idle = KEYS[2]
+}
+idle = KEYS[15],
+blocked = KEYS[17],
+blocked = KEYS[16],
+blocked = KEYS[15],
+local blocked = KEYS[17]
+local blocked = KEYS[10]
+children = KEYS[18],
+children = KEYS[17],
+children = KEYS[16],
+local children = KEYS[18]
+local children = KEYS[4]
+local children = KEYS[16]
+children = children,
+parents = KEYS[19],
+local parents = KEYS[2]
+parents = KEYS[18],
+parents = KEYS[17],
+local parents = KEYS[19]
+local parents = KEYS[5]
+local parents = KEYS[17]
+parents = parents,
+outbox = KEYS[20],
+outbox = KEYS[19],
+outbox = KEYS[18],
+local outbox = KEYS[20]
+local outbox = KEYS[3]
+local outbox = KEYS[11]
+local inbox = KEYS[21]
+local inbox = KEYS[20]
+recurrences = KEYS[21],
+local recurrences = KEYS[22]
+local recurrences = KEYS[3]
+local keys = {
+recurrences = recurrences,
+local recurrences = KEYS[2]
+recurring = KEYS[22],
+local recurring = KEYS[23]
+recurring = KEYS[4],
+local recurring = KEYS[3]
+short = KEYS[23],
+local short = KEYS[24]
+short = KEYS[5],
+}
+local short = KEYS[4]
+results = KEYS[24],
+results = KEYS[21],
+local results = KEYS[4]
+results = KEYS[20],
+results = KEYS[19],
+local results = KEYS[25]
+}
+local listeners = KEYS[6]
+listeners = KEYS[25],
+listeners = KEYS[22],
+listeners = KEYS[21],
+listeners = KEYS[20],
+local listeners = KEYS[26]
+local listeners = KEYS[2]
+local listeners = KEYS[4]
+local listeners = KEYS[10]
+local listeners = KEYS[20]
+tagged = KEYS[26],
+tagged = KEYS[23],
+tagged = KEYS[22],
+tagged = KEYS[21],
+local tagged = KEYS[27]
+}
+local tagged = KEYS[3]
+local tagged = KEYS[5]
+local tagged = KEYS[2]
+local notes = KEYS[7]
+notes = KEYS[27],
+notes = KEYS[24],
+notes = KEYS[23],
+notes = KEYS[22],
+local notes = KEYS[28]
+local notes = KEYS[22]
+local notes = KEYS[2]
+local stats = KEYS[8]
+stats = KEYS[28],
+}
+stats = KEYS[25],
+stats = KEYS[24],
+stats = KEYS[23],
+local stats = KEYS[29]
+local stats = KEYS[23]
+local stats = KEYS[3]` }
+const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 14], text: `local codec = ARGV[1]
 local kind = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
@@ -1387,17 +1298,7 @@ return true
 end)
 local next_number = is_end and looked == #numbers and -1 or tonumber(numbers[looked])
 return { 'page', math.floor(clock_us() / 1000), next_number, told }` }
-const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 14, 1, 38, 1, 16], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ready = KEYS[3]
-local prioritized = KEYS[4]
-local scheduled = KEYS[5]
-local leases = KEYS[6]
-local grouped = KEYS[7]
-local dead = KEYS[8]
-local done = KEYS[9]
-local blocked = KEYS[10]
-local codec = ARGV[1]
+const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 38, 1, 16], text: `local codec = ARGV[1]
 local state = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
@@ -1455,9 +1356,7 @@ end)
 local is_end = looked == #numbers and #numbers < limit
 local next_place = is_end and -1 or after + looked
 return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 7, 1, 30], text: `local meta = KEYS[1]
-local listeners = KEYS[2]
-local codec = ARGV[1]
+const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 5, 1, 30], text: `local codec = ARGV[1]
 local name = ARGV[2]
 local listen_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -1492,11 +1391,7 @@ end
 queue.listened_ms = last_ms
 save_queue(meta, queue)
 return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }` }
-const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 8, 1, 47], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local listeners = KEYS[4]
-local codec = ARGV[1]
+const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 4, 1, 47], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local notes, notes_at = ARGV, 4
@@ -1547,10 +1442,7 @@ if queue.began_us > 0 then
 remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
 end
 return { 'noted', refused }` }
-const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 5, 1, 16], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local outbox = KEYS[3]
-local after = ARGV[1]
+const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 2, 1, 16], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries, ahead = {}, {}
@@ -1568,12 +1460,7 @@ entries[#entries + 1] = string.sub(packed, what_at)
 end
 end
 return { 'outbox', entries }` }
-const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 8, 1, 7, 1, 9, 1, 8], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local children = KEYS[4]
-local parents = KEYS[5]
-local codec = ARGV[1]
+const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 7, 1, 9, 1, 8], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local after = tonumber(ARGV[3] or 0)
 local queue = open_queue(meta, codec, '')
@@ -1600,8 +1487,7 @@ end
 end
 end
 return { 'parents', told }` }
-const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 2, 1, 11], text: `local meta = KEYS[1]
-local partitions = tonumber(ARGV[1])
+const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1613,9 +1499,7 @@ if queue.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }` }
-const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 1, 17, 1, 6, 8, 1, 25, 1, 14, 1, 4, 1, 21], text: `local meta = KEYS[1]
-local inbox = KEYS[19]
-local codec = ARGV[1]
+const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 8, 1, 14, 1, 4, 1, 21], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local source = ARGV[4]
@@ -1623,31 +1507,6 @@ local channel = ARGV[5]
 local sharded = ARGV[6] == '1'
 local counted = ARGV[7] == '1'
 local entries, entries_at = ARGV, 8
-local keys = {
-jobs = KEYS[2],
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-ids = KEYS[10],
-dead = KEYS[11],
-failed = KEYS[12],
-kinds = KEYS[13],
-blocked = KEYS[14],
-children = KEYS[15],
-parents = KEYS[16],
-outbox = KEYS[17],
-idle = KEYS[18],
-results = KEYS[20],
-listeners = KEYS[21],
-tagged = KEYS[22],
-notes = KEYS[23],
-stats = KEYS[24],
-done = KEYS[25],
-}
 local queue = open_queue(meta, codec, '')
 if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
 return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
@@ -1687,10 +1546,7 @@ see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'received', queue.chores, known, taken }` }
-const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 2, 2, 31, 1, 12, 1, 38], text: `local meta = KEYS[1]
-local recurrences = KEYS[2]
-local idle = KEYS[5]
-local codec = ARGV[1]
+const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 30, 1, 11, 1, 38], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -1720,7 +1576,6 @@ local window_ms = tonumber(ARGV[27])
 local trace = ARGV[28]
 local tags = ARGV[29]
 local moves = tonumber(ARGV[30] or 0)
-local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1770,11 +1625,7 @@ if moves_more then
 redis.call('HSET', recurrences, 'm' .. id, moves)
 end
 return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }` }
-const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 9, 1, 26], text: `local meta = KEYS[1]
-local recurrences = KEYS[2]
-local recurring = KEYS[3]
-local short = KEYS[4]
-local codec = ARGV[1]
+const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 26], text: `local codec = ARGV[1]
 local after = tonumber(ARGV[2])
 local limit = tonumber(ARGV[3])
 local only_short = ARGV[4] == '1'
@@ -1805,10 +1656,7 @@ break
 end
 end
 return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 2, 2, 10, 1, 37], text: `local meta = KEYS[1]
-local recurrences = KEYS[2]
-local idle = KEYS[5]
-local codec = ARGV[1]
+const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 9, 1, 36], text: `local codec = ARGV[1]
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] == '1'
@@ -1817,7 +1665,6 @@ local cron = ARGV[6]
 local time_zone = ARGV[7]
 local after_ms = tonumber(ARGV[8])
 local given, given_at = ARGV, 9
-local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1854,40 +1701,13 @@ note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded
 save_queue(meta, queue)
 end
 return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 2, 8, 1, 13, 7, 1, 24, 1, 22, 1, 27], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local idle = KEYS[11]
-local codec = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 7, 1, 22, 1, 27], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local claims, claims_at = ARGV, 7
-local keys = {
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[12],
-leases = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-ids = KEYS[10],
-dead = KEYS[13],
-failed = KEYS[14],
-kinds = KEYS[15],
-blocked = KEYS[16],
-children = KEYS[17],
-parents = KEYS[18],
-outbox = KEYS[19],
-results = KEYS[20],
-listeners = KEYS[21],
-tagged = KEYS[22],
-notes = KEYS[23],
-stats = KEYS[24],
-}
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -1937,24 +1757,8 @@ call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 4, 1, 1, 2, 4, 1, 9, 1, 9, 2, 10, 1, 17, 1, 28], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ready = KEYS[3]
-local prioritized = KEYS[4]
-local groups = KEYS[6]
-local ids = KEYS[9]
-local listeners = KEYS[10]
-local priority = tonumber(ARGV[1])
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 9, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
 local wanted, wanted_at = ARGV, 2
-local keys = {
-jobs = jobs,
-ready = ready,
-prioritized = prioritized,
-grouped = KEYS[5],
-groups = groups,
-turns = KEYS[7],
-held = KEYS[8],
-}
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -2019,42 +1823,13 @@ publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'changed', outcomes }` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 2, 6, 1, 1, 3, 5, 1, 1, 2, 1, 7, 1, 20, 1, 48], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[9]
-local failed = KEYS[11]
-local kinds = KEYS[12]
-local idle = KEYS[13]
-local listeners = KEYS[19]
-local notes = KEYS[21]
-local stats = KEYS[22]
-local channel = ARGV[1]
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 7, 1, 48], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local kind = ARGV[4]
 local limit = tonumber(ARGV[5])
 local drops = ARGV[6] == '1'
 local after = tonumber(ARGV[7] or 0)
-local keys = {
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-grouped = KEYS[5],
-groups = KEYS[6],
-turns = KEYS[7],
-held = KEYS[8],
-dead = KEYS[10],
-failed = failed,
-kinds = kinds,
-scheduled = KEYS[14],
-ids = ids,
-blocked = KEYS[15],
-children = KEYS[16],
-parents = KEYS[17],
-outbox = KEYS[18],
-tagged = KEYS[20],
-results = KEYS[23],
-}
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -2103,33 +1878,10 @@ save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
 local next_number = is_end and -1 or tonumber(numbers[#numbers])
 return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 2, 7, 1, 4, 1, 3, 1, 1, 4, 1, 18, 1, 46], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[10]
-local idle = KEYS[15]
-local listeners = KEYS[19]
-local channel = ARGV[1]
+const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 4, 1, 46], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
-local keys = {
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-dead = KEYS[11],
-failed = KEYS[12],
-kinds = KEYS[13],
-done = KEYS[14],
-blocked = KEYS[16],
-children = KEYS[17],
-parents = KEYS[18],
-results = KEYS[20],
-}
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -2176,41 +1928,13 @@ publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'requeued', outcomes }` }
-const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 2, 3, 1, 8, 1, 9, 7, 1, 24, 1, 71], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local leases = KEYS[6]
-local idle = KEYS[15]
-local codec = ARGV[1]
+const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 7, 1, 71], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local failures, failures_at = ARGV, 7
-local keys = {
-jobs = jobs,
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-leases = leases,
-grouped = KEYS[7],
-groups = KEYS[8],
-turns = KEYS[9],
-held = KEYS[10],
-ids = KEYS[11],
-dead = KEYS[12],
-failed = KEYS[13],
-kinds = KEYS[14],
-blocked = KEYS[16],
-children = KEYS[17],
-parents = KEYS[18],
-outbox = KEYS[19],
-results = KEYS[20],
-listeners = KEYS[21],
-tagged = KEYS[22],
-notes = KEYS[23],
-stats = KEYS[24],
-}
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
 return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -2282,10 +2006,7 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }` }
-const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 9, 1, 20], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local tagged = KEYS[3]
-local codec = ARGV[1]
+const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 20], text: `local codec = ARGV[1]
 local tag = ARGV[2]
 local after = ARGV[3]
 local limit = tonumber(ARGV[4])
@@ -2311,9 +2032,7 @@ end)
 local is_end = looked == #numbers and #numbers < limit
 local next_number = is_end and '0' or numbers[looked]
 return { 'page', math.floor(clock_us() / 1000), next_number, told }` }
-const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 7, 1, 7, 1, 1, 2, 5, 1, 8, 1, 6, 1, 8], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local codec = ARGV[1]
+const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 7, 1, 1, 2, 5, 1, 8, 1, 6, 1, 8], text: `local codec = ARGV[1]
 local after = ARGV[2]
 local looked = tonumber(ARGV[3])
 local name = ARGV[4]
@@ -2353,10 +2072,7 @@ cursor, left = scanned[1], left - math.max(step, #fields / 2)
 step = cursor ~= '0' and next_step(step) or 0
 end
 return { 'page', math.floor(clock_us() / 1000), place_of(cursor), told }` }
-const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 8, 1, 26], text: `local meta = KEYS[1]
-local notes = KEYS[2]
-local stats = KEYS[3]
-local name = ARGV[1]
+const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 5, 1, 26], text: `local name = ARGV[1]
 local by = ARGV[2]
 local from_ms = tonumber(ARGV[3])
 local to_ms = tonumber(ARGV[4])
@@ -2387,12 +2103,7 @@ for at, field in ipairs(fields) do
 tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
 end
 return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }` }
-const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 8, 1, 32], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local tagged = KEYS[4]
-local listeners = KEYS[5]
-local id = ARGV[1]
+const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 32], text: `local id = ARGV[1]
 local adds = ARGV[2] == '1'
 local tags, tags_at = ARGV, 3
 local queue = open_queue(meta, '', '')
@@ -2427,9 +2138,7 @@ publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'tagged', after }` }
-const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 4, 1, 15], text: `local meta = KEYS[1]
-local tagged = KEYS[2]
-local after = ARGV[1]
+const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 15], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -2446,12 +2155,7 @@ told[#told + 1] = last
 told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
 end
 return { 'tags', last, told }` }
-const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 7, 1, 30], text: `local meta = KEYS[1]
-local jobs = KEYS[2]
-local ids = KEYS[3]
-local tagged = KEYS[4]
-local listeners = KEYS[5]
-local follows = ARGV[1] == '1'
+const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 30], text: `local follows = ARGV[1] == '1'
 local wanted, wanted_at = ARGV, 2
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -2483,11 +2187,7 @@ if queue.events then
 publish(listeners, queue.events, now_ms)
 end
 return { 'tracking', outcomes }` }
-const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 6, 1, 8, 1, 7], text: `local meta = KEYS[1]
-local recurrences = KEYS[2]
-local recurring = KEYS[3]
-local short = KEYS[4]
-local id = ARGV[1]
+const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 8, 1, 7], text: `local id = ARGV[1]
 local enough = tonumber(ARGV[2] or 0)
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -2504,38 +2204,11 @@ redis.call('ZREM', recurring, id)
 leave_short(short, queue, id)
 save_queue(meta, queue)
 return { 'removed', existed > 0 and 1 or 0 }` }
-const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 1, 13, 2, 2, 1, 4, 5, 1, 23, 1, 2, 1, 5, 1, 8, 1, 9, 1, 10, 1, 5], text: `local meta = KEYS[1]
-local children = KEYS[15]
-local parents = KEYS[16]
-local idle = KEYS[19]
-local target = ARGV[1]
+const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 5, 1, 2, 1, 5, 1, 8, 1, 9, 1, 10, 1, 5], text: `local target = ARGV[1]
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] == '1'
 local wanted, wanted_at = ARGV, 5
-local keys = {
-jobs = KEYS[2],
-ready = KEYS[3],
-prioritized = KEYS[4],
-scheduled = KEYS[5],
-grouped = KEYS[6],
-groups = KEYS[7],
-turns = KEYS[8],
-held = KEYS[9],
-ids = KEYS[10],
-dead = KEYS[11],
-failed = KEYS[12],
-kinds = KEYS[13],
-blocked = KEYS[14],
-children = children,
-parents = parents,
-outbox = KEYS[17],
-tagged = KEYS[18],
-results = KEYS[20],
-listeners = KEYS[21],
-notes = KEYS[22],
-stats = KEYS[23],
-}
 local queue = open_queue(meta, '', '')
 if string.find(queue.layout, '^in %d+ partitions$') then
 return { 'watched', 0, { unpack(wanted, wanted_at) } }
@@ -6717,8 +6390,8 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: linked('queue/ack-and-claim-plain', '740ba7b4abdb4a7cf404efc0ac2b1fe0ac153b5f', { reads: false, bytes: true }, [ackAndClaimPlainLua, 0, 19, stateModule, 0, 1, plainModule, 0, 1, stateModule, 73, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 19, 1, sharedClock, 0, 4, ackAndClaimPlainLua, 20, 2, plainModule, 25, 5, plainModule, 11, 3, plainModule, 30, 6, ackAndClaimPlainLua, 22, 3, plainModule, 46, 33, plainModule, 36, 10, plainModule, 79, 6, ackAndClaimPlainLua, 25, 2, plainModule, 118, 22, ackAndClaimPlainLua, 27, 12, plainModule, 85, 3, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 88, 7, statisticsModule, 24, 23, plainModule, 95, 3, ackAndClaimPlainLua, 39, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 44, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 45, 2, plainModule, 140, 5, plainModule, 4, 7, plainModule, 145, 15, stateModule, 74, 7, plainModule, 160, 3, leaseModule, 155, 8, plainModule, 163, 10, dueModule, 24, 5, plainModule, 173, 1, plainModule, 106, 4, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 110, 5, statisticsModule, 24, 23, plainModule, 115, 3, plainModule, 174, 4, ackAndClaimPlainLua, 47, 11, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimPlainLua, 58, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, ackAndClaimPlainLua, 59, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, ackAndClaimPlainLua, 60, 2, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, sharedMessages, 22, 13, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 21, 3, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, ackAndClaimPlainLua, 62, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, sharedMessages, 22, 13, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 21, 3, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimPlainLua, 64, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 67, 2, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, ackAndClaimPlainLua, 69, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 73, 3, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, ackAndClaimPlainLua, 76, 22, eventsModule, 37, 7, plainModule, 178, 7, plainModule, 98, 8, ackAndClaimPlainLua, 98, 3, eventsModule, 37, 7, plainModule, 178, 7, ackAndClaimPlainLua, 101, 2, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, ackAndClaimPlainLua, 103, 14]),
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats', 'listeners'],
+  script: linked('queue/ack-and-claim-plain', '2836fec64e459ed0837c29f786433e1727e32352', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, stateModule, 73, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, sharedClock, 0, 4, ackAndClaimPlainLua, 12, 2, plainModule, 25, 5, plainModule, 11, 3, plainModule, 30, 6, ackAndClaimPlainLua, 14, 3, plainModule, 46, 33, plainModule, 36, 10, plainModule, 79, 6, ackAndClaimPlainLua, 17, 2, plainModule, 118, 22, ackAndClaimPlainLua, 19, 12, plainModule, 85, 3, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 88, 7, statisticsModule, 24, 23, plainModule, 95, 3, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 140, 5, plainModule, 4, 7, plainModule, 145, 15, stateModule, 74, 7, plainModule, 160, 3, leaseModule, 155, 8, plainModule, 163, 10, dueModule, 24, 5, plainModule, 173, 1, plainModule, 106, 4, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 110, 5, statisticsModule, 24, 23, plainModule, 115, 3, plainModule, 174, 4, ackAndClaimPlainLua, 39, 11, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, ackAndClaimPlainLua, 51, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, ackAndClaimPlainLua, 52, 2, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, sharedMessages, 22, 13, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 21, 3, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, ackAndClaimPlainLua, 54, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, sharedMessages, 22, 13, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 21, 3, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 59, 2, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, ackAndClaimPlainLua, 61, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 65, 3, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, ackAndClaimPlainLua, 68, 22, eventsModule, 37, 7, plainModule, 178, 7, plainModule, 98, 8, ackAndClaimPlainLua, 90, 3, eventsModule, 37, 7, plainModule, 178, 7, ackAndClaimPlainLua, 93, 2, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, ackAndClaimPlainLua, 95, 14]),
+  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
     encoded[0] = args.codec
@@ -6823,7 +6496,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: linked('queue/ack-and-claim', '6251c3e6e016db9c4423967849d139e96e45f981', { reads: false, bytes: true }, [ackAndClaimLua, 0, 16, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 73, 1, stateModule, 1, 55, ackAndClaimLua, 45, 10, sharedCalls, 3, 10, ackAndClaimLua, 55, 4, sharedClock, 0, 4, ackAndClaimLua, 59, 2, stateModule, 166, 13, ackAndClaimLua, 61, 1, stateModule, 190, 6, ackAndClaimLua, 62, 4, runModule, 3, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 66, 2, leaseModule, 95, 2, jobModule, 81, 8, leaseModule, 97, 14, ackAndClaimLua, 68, 1, leaseModule, 111, 3, jobModule, 237, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 69, 1, acksModule, 108, 8, ackAndClaimLua, 70, 6, stateModule, 56, 3, ackAndClaimLua, 16, 29, ackAndClaimLua, 76, 1, takeModule, 160, 17, ackAndClaimLua, 77, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 59, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, ackAndClaimLua, 80, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 15, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 153, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 204, 7, acksModule, 75, 4, endsModule, 261, 9, runModule, 0, 3, endsModule, 270, 42, endsModule, 252, 9, endsModule, 312, 2, endsModule, 218, 16, jobModule, 81, 8, endsModule, 234, 18, endsModule, 314, 3, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 317, 2, acksModule, 79, 4, ackAndClaimLua, 81, 6, plainModule, 11, 3, ackAndClaimLua, 87, 2, sharedNumbers, 0, 7, ackAndClaimLua, 89, 1, dueModule, 93, 1, dueModule, 61, 32, dueModule, 94, 5, runModule, 0, 3, jobModule, 75, 3, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, leaseModule, 193, 3, readyModule, 0, 15, jobModule, 78, 3, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, runModule, 72, 3, leaseModule, 196, 32, dueModule, 99, 1, dueModule, 0, 24, dueModule, 100, 2, dueModule, 194, 3, groupsModule, 173, 8, dueModule, 161, 5, dueModule, 197, 4, dueModule, 161, 5, recurrenceModule, 73, 25, dueModule, 166, 10, recurrenceModule, 111, 3, recurrenceModule, 98, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, dueModule, 176, 18, dueModule, 201, 8, dueModule, 102, 3, dueModule, 142, 8, dueModule, 105, 3, recurrenceModule, 194, 4, recurrenceModule, 73, 25, recurrenceModule, 111, 3, recurrenceModule, 98, 13, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, recurrenceModule, 125, 42, namesModule, 0, 7, stateModule, 64, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 167, 27, recurrenceModule, 198, 16, dueModule, 108, 2, idleModule, 260, 3, dueModule, 112, 30, dueModule, 110, 2, ackAndClaimLua, 90, 4, dependenciesModule, 260, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, ackAndClaimLua, 94, 1, dueModule, 112, 30, ackAndClaimLua, 95, 2, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimLua, 98, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 193, 2, sharedMessages, 35, 7, runModule, 38, 11, endsModule, 135, 58, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 201, 3, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 13, 11, stateModule, 142, 2, stateModule, 136, 6, stateModule, 144, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 97, 1, ackAndClaimLua, 99, 1, acksModule, 52, 3, ackAndClaimLua, 100, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 102, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimLua, 104, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 110, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 112, 4, leaseModule, 74, 1, groupsModule, 34, 5, takeModule, 140, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 141, 1, dueModule, 29, 32, takeModule, 142, 13, takeModule, 48, 22, takeModule, 15, 33, takeModule, 70, 57, takeModule, 155, 1, takeModule, 127, 1, sharedBudget, 0, 3, takeModule, 128, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 129, 11, takeModule, 156, 4, leaseModule, 75, 2, leaseModule, 228, 8, leaseModule, 77, 4, sharedTokens, 0, 3, leaseModule, 81, 2, leaseModule, 0, 6, jobModule, 237, 10, jobModule, 128, 6, runModule, 0, 3, leaseModule, 6, 50, stateModule, 74, 7, leaseModule, 56, 2, leaseModule, 141, 14, leaseModule, 58, 12, dueModule, 24, 5, leaseModule, 70, 1, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, leaseModule, 71, 3, leaseModule, 83, 12, ackAndClaimLua, 116, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 127, 2, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, dueModule, 150, 2, acksModule, 46, 6, dueModule, 152, 5, dueModule, 112, 4, dueModule, 157, 4, ackAndClaimLua, 129, 4, idleModule, 180, 1, acksModule, 46, 6, idleModule, 181, 4, dueModule, 112, 30, idleModule, 185, 1, idleModule, 260, 3, idleModule, 186, 1, dueModule, 24, 5, idleModule, 187, 4, groupsModule, 48, 3, idleModule, 191, 1, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, idleModule, 192, 2, ackAndClaimLua, 133, 11]),
+  script: linked('queue/ack-and-claim', '367a535034ca9c6f4abcb6053b85d2be021cd6f3', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 42, 1, keysLua, 78, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 73, 1, stateModule, 1, 55, ackAndClaimLua, 11, 10, sharedCalls, 3, 10, ackAndClaimLua, 21, 4, sharedClock, 0, 4, ackAndClaimLua, 25, 2, stateModule, 166, 13, ackAndClaimLua, 27, 1, stateModule, 190, 6, ackAndClaimLua, 28, 4, runModule, 3, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 32, 2, leaseModule, 95, 2, jobModule, 81, 8, leaseModule, 97, 14, ackAndClaimLua, 34, 1, leaseModule, 111, 3, jobModule, 237, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 35, 1, acksModule, 108, 8, ackAndClaimLua, 36, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 43, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 79, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 124, 1, keysLua, 129, 1, keysLua, 137, 1, keysLua, 146, 1, keysLua, 156, 1, keysLua, 164, 2, stateModule, 56, 3, ackAndClaimLua, 42, 1, takeModule, 160, 17, ackAndClaimLua, 43, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 59, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, ackAndClaimLua, 46, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 15, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 153, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 204, 7, acksModule, 75, 4, endsModule, 261, 9, runModule, 0, 3, endsModule, 270, 42, endsModule, 252, 9, endsModule, 312, 2, endsModule, 218, 16, jobModule, 81, 8, endsModule, 234, 18, endsModule, 314, 3, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 317, 2, acksModule, 79, 4, ackAndClaimLua, 47, 6, plainModule, 11, 3, ackAndClaimLua, 53, 2, sharedNumbers, 0, 7, ackAndClaimLua, 55, 1, dueModule, 93, 1, dueModule, 61, 32, dueModule, 94, 5, runModule, 0, 3, jobModule, 75, 3, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, leaseModule, 193, 3, readyModule, 0, 15, jobModule, 78, 3, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, runModule, 72, 3, leaseModule, 196, 32, dueModule, 99, 1, dueModule, 0, 24, dueModule, 100, 2, dueModule, 194, 3, groupsModule, 173, 8, dueModule, 161, 5, dueModule, 197, 4, dueModule, 161, 5, recurrenceModule, 73, 25, dueModule, 166, 10, recurrenceModule, 111, 3, recurrenceModule, 98, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, dueModule, 176, 18, dueModule, 201, 8, dueModule, 102, 3, dueModule, 142, 8, dueModule, 105, 3, recurrenceModule, 194, 4, recurrenceModule, 73, 25, recurrenceModule, 111, 3, recurrenceModule, 98, 13, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, recurrenceModule, 125, 42, namesModule, 0, 7, stateModule, 64, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 167, 27, recurrenceModule, 198, 16, dueModule, 108, 2, idleModule, 260, 3, dueModule, 112, 30, dueModule, 110, 2, ackAndClaimLua, 56, 4, dependenciesModule, 260, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, ackAndClaimLua, 60, 1, dueModule, 112, 30, ackAndClaimLua, 61, 2, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimLua, 64, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 193, 2, sharedMessages, 35, 7, runModule, 38, 11, endsModule, 135, 58, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 201, 3, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 13, 11, stateModule, 142, 2, stateModule, 136, 6, stateModule, 144, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 63, 1, ackAndClaimLua, 65, 1, acksModule, 52, 3, ackAndClaimLua, 66, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 68, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimLua, 70, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 76, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 78, 4, leaseModule, 74, 1, groupsModule, 34, 5, takeModule, 140, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 141, 1, dueModule, 29, 32, takeModule, 142, 13, takeModule, 48, 22, takeModule, 15, 33, takeModule, 70, 57, takeModule, 155, 1, takeModule, 127, 1, sharedBudget, 0, 3, takeModule, 128, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 129, 11, takeModule, 156, 4, leaseModule, 75, 2, leaseModule, 228, 8, leaseModule, 77, 4, sharedTokens, 0, 3, leaseModule, 81, 2, leaseModule, 0, 6, jobModule, 237, 10, jobModule, 128, 6, runModule, 0, 3, leaseModule, 6, 50, stateModule, 74, 7, leaseModule, 56, 2, leaseModule, 141, 14, leaseModule, 58, 12, dueModule, 24, 5, leaseModule, 70, 1, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, leaseModule, 71, 3, leaseModule, 83, 12, ackAndClaimLua, 82, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 93, 2, idleModule, 129, 5, idleModule, 5, 13, idleModule, 5, 13, sharedMessages, 52, 18, sharedMessages, 52, 18, idleModule, 44, 16, idleModule, 44, 26, idleModule, 60, 10, idleModule, 105, 17, idleModule, 105, 17, idleModule, 134, 3, dueModule, 150, 2, acksModule, 46, 6, dueModule, 152, 5, dueModule, 112, 4, dueModule, 157, 4, ackAndClaimLua, 95, 4, idleModule, 180, 1, acksModule, 46, 6, idleModule, 181, 4, dueModule, 112, 30, idleModule, 185, 1, idleModule, 260, 3, idleModule, 186, 1, dueModule, 24, 5, idleModule, 187, 4, groupsModule, 48, 3, idleModule, 191, 1, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, idleModule, 192, 2, ackAndClaimLua, 99, 11]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6911,8 +6584,8 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('queue/advance', '8a464a317f3064178d3ac3d2f1c3cd24b2407177', { reads: false, bytes: false }, [advanceLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, advanceLua, 35, 8, sharedCalls, 3, 10, advanceLua, 43, 6, enqueueModule, 194, 3, acksModule, 108, 8, enqueueModule, 197, 7, advanceLua, 49, 3, sharedClock, 0, 4, advanceLua, 52, 2, stateModule, 166, 13, advanceLua, 54, 1, advanceLua, 56, 3, stateModule, 153, 13, advanceLua, 9, 26, advanceLua, 59, 1, stateModule, 64, 6, advanceLua, 60, 1, enqueueModule, 49, 3, advanceLua, 61, 1, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, runModule, 0, 3, endsModule, 252, 9, jobModule, 81, 8, endsModule, 218, 34, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 261, 58, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 136, 8, advanceLua, 62, 22, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, advanceLua, 84, 2, readyModule, 185, 6, advanceLua, 86, 3, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, advanceLua, 55, 1, advanceLua, 89, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, advanceLua, 90, 1, acksModule, 105, 3, enqueueModule, 187, 7, advanceLua, 91, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 11, stateModule, 148, 2, advanceLua, 92, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: linked('queue/advance', '7b56c48aff6ae06b59166bd4063ae0f6bd080908', { reads: false, bytes: false }, [keysLua, 0, 2, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, advanceLua, 7, 8, sharedCalls, 3, 10, advanceLua, 15, 6, enqueueModule, 194, 3, acksModule, 108, 8, enqueueModule, 197, 7, advanceLua, 21, 3, sharedClock, 0, 4, advanceLua, 24, 2, stateModule, 166, 13, advanceLua, 26, 1, advanceLua, 28, 3, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 80, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 153, 13, advanceLua, 31, 1, stateModule, 64, 6, advanceLua, 32, 1, enqueueModule, 49, 3, advanceLua, 33, 1, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, runModule, 0, 3, endsModule, 252, 9, jobModule, 81, 8, endsModule, 218, 34, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 261, 58, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 136, 8, advanceLua, 34, 22, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, advanceLua, 56, 2, readyModule, 185, 6, advanceLua, 58, 3, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, advanceLua, 27, 1, advanceLua, 61, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, advanceLua, 62, 1, acksModule, 105, 3, enqueueModule, 187, 7, advanceLua, 63, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 11, stateModule, 148, 2, advanceLua, 64, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
     encoded[0] = args.codec
@@ -6988,7 +6661,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [agreeLua, 0, 3, sharedAgreement, 0, 8, agreeLua, 3, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 8, 1, sharedAgreement, 8, 4, agreeLua, 9, 5]),
+  script: linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -7046,7 +6719,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: linked('queue/ask', '5a21d8d7f8450c36bb89d251d0375b16a1664f4d', { reads: false, bytes: false }, [askLua, 0, 6, stateModule, 0, 56, askLua, 6, 4, sharedCalls, 3, 10, askLua, 10, 4, sharedClock, 0, 4, askLua, 14, 18, jobModule, 72, 3, askLua, 32, 4, dueModule, 24, 5, askLua, 36, 2, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, askLua, 38, 2]),
+  script: linked('queue/ask', '5a21d8d7f8450c36bb89d251d0375b16a1664f4d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 99, 1, askLua, 0, 4, stateModule, 0, 56, askLua, 4, 4, sharedCalls, 3, 10, askLua, 8, 4, sharedClock, 0, 4, askLua, 12, 18, jobModule, 72, 3, askLua, 30, 4, dueModule, 24, 5, askLua, 34, 2, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, askLua, 36, 2]),
   parts: ['meta', 'parents'],
   encode(args) {
     return [
@@ -7101,7 +6774,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: linked('queue/await-end', '8bc30e33f2eaedcf52894e610bf9072cd8d85738', { reads: false, bytes: true }, [awaitEndLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, awaitEndLua, 11, 7, sharedClock, 0, 4, awaitEndLua, 18, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, awaitEndLua, 19, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 21, 3, endsModule, 107, 5, runModule, 49, 11, endsModule, 112, 2, awaitEndLua, 24, 2, endsModule, 114, 5, runModule, 34, 4, endsModule, 119, 5, awaitEndLua, 26, 2, outboxModule, 22, 1, awaitEndLua, 28, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 33, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 35, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 0, 3, jobModule, 143, 8, awaitEndLua, 36, 4]),
+  script: linked('queue/await-end', '8bc30e33f2eaedcf52894e610bf9072cd8d85738', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 131, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, awaitEndLua, 7, 7, sharedClock, 0, 4, awaitEndLua, 14, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, awaitEndLua, 15, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 17, 3, endsModule, 107, 5, runModule, 49, 11, endsModule, 112, 2, awaitEndLua, 20, 2, endsModule, 114, 5, runModule, 34, 4, endsModule, 119, 5, awaitEndLua, 22, 2, outboxModule, 22, 1, awaitEndLua, 24, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 29, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 31, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 0, 3, jobModule, 143, 8, awaitEndLua, 32, 4]),
   parts: ['meta', 'jobs', 'ids', 'results'],
   encode(args) {
     return withoutDefaults([
@@ -7179,8 +6852,8 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('queue/bury', '53ebb5ea74541acc5dee6808ed63e361fc83b2e6', { reads: false, bytes: false }, [buryLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, buryLua, 35, 7, sharedCalls, 3, 10, buryLua, 42, 5, acksModule, 108, 8, buryLua, 47, 2, sharedClock, 0, 4, buryLua, 50, 5, stateModule, 153, 13, buryLua, 11, 24, buryLua, 55, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, buryLua, 57, 18, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 14, 11, statisticsModule, 43, 4, buryLua, 75, 1, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, buryLua, 76, 1, buryLua, 49, 1, buryLua, 77, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, buryLua, 78, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, buryLua, 79, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, buryLua, 82, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, buryLua, 84, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, buryLua, 85, 2]),
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: linked('queue/bury', '85e8924137fdfc9eda07ecd8fe24681dbaa13999', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, buryLua, 7, 7, sharedCalls, 3, 10, buryLua, 14, 5, acksModule, 108, 8, buryLua, 19, 2, sharedClock, 0, 4, buryLua, 22, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 153, 13, buryLua, 27, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, buryLua, 29, 18, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 14, 11, statisticsModule, 43, 4, buryLua, 47, 1, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, buryLua, 48, 1, buryLua, 21, 1, buryLua, 49, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, buryLua, 50, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, buryLua, 51, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, buryLua, 54, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, buryLua, 56, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, buryLua, 57, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
     encoded[0] = args.codec
@@ -7242,8 +6915,8 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: linked('queue/cancel', 'a5c78b8a0d6a4c8589676ddbdccdc79dd665f5d9', { reads: false, bytes: false }, [cancelLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, cancelLua, 32, 4, sharedClock, 0, 4, cancelLua, 37, 6, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 11, stateModule, 150, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, runModule, 0, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 59, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, cancelLua, 8, 24, cancelLua, 43, 40, cancelLua, 36, 1, cancelLua, 83, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, cancelLua, 84, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, cancelLua, 85, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, cancelLua, 87, 10, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 97, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, cancelLua, 99, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, cancelLua, 100, 2]),
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: linked('queue/cancel', '0a8118861d4df495cccfee188197b57d1582b3dc', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, cancelLua, 4, 4, sharedClock, 0, 4, cancelLua, 9, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 11, stateModule, 150, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, runModule, 0, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 59, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, cancelLua, 15, 40, cancelLua, 8, 1, cancelLua, 55, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, cancelLua, 56, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, cancelLua, 57, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, cancelLua, 59, 10, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 69, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, cancelLua, 71, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, cancelLua, 72, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
     encoded[0] = args.channel
@@ -7294,8 +6967,8 @@ export type ChangeParentsAnswer =
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: linked('queue/change-parents', '081b59386b2e0b71068d1d8577a56c2360913014', { reads: false, bytes: false }, [changeParentsLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, changeParentsLua, 32, 4, sharedClock, 0, 4, changeParentsLua, 36, 2, changeParentsLua, 39, 3, runModule, 3, 12, jobModule, 89, 11, changeParentsLua, 42, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 43, 4, dependenciesModule, 165, 7, changeParentsLua, 9, 23, changeParentsLua, 47, 6, stateModule, 150, 3, changeParentsLua, 53, 2, stateModule, 153, 13, changeParentsLua, 55, 1, dependenciesModule, 12, 3, dependenciesModule, 172, 9, changeParentsLua, 56, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 56, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 192, 13, dependenciesModule, 29, 24, dependenciesModule, 205, 21, changeParentsLua, 57, 4, dependenciesModule, 181, 11, changeParentsLua, 61, 1, dependenciesModule, 15, 4, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, changeParentsLua, 62, 5, changeParentsLua, 38, 1, changeParentsLua, 67, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 34, dependenciesModule, 262, 35, changeParentsLua, 68, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, changeParentsLua, 69, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, changeParentsLua, 72, 8, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, changeParentsLua, 80, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, changeParentsLua, 81, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: linked('queue/change-parents', '357bd2eed29a768d41f4547fd70e37da98c8b6e3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 82, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, changeParentsLua, 5, 4, sharedClock, 0, 4, changeParentsLua, 9, 2, changeParentsLua, 12, 3, runModule, 3, 12, jobModule, 89, 11, changeParentsLua, 15, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 16, 4, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, dependenciesModule, 165, 7, changeParentsLua, 20, 6, stateModule, 150, 3, changeParentsLua, 26, 2, stateModule, 153, 13, changeParentsLua, 28, 1, dependenciesModule, 12, 3, dependenciesModule, 172, 9, changeParentsLua, 29, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 56, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 192, 13, dependenciesModule, 29, 24, dependenciesModule, 205, 21, changeParentsLua, 30, 4, dependenciesModule, 181, 11, changeParentsLua, 34, 1, dependenciesModule, 15, 4, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, changeParentsLua, 35, 5, changeParentsLua, 11, 1, changeParentsLua, 40, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 34, dependenciesModule, 262, 35, changeParentsLua, 41, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, changeParentsLua, 42, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, changeParentsLua, 45, 8, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, changeParentsLua, 53, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, changeParentsLua, 54, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
     encoded[0] = args.channel
@@ -7348,7 +7021,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('queue/clear', 'da0f5d6145b14d8960daed1d8d592f064bcd23b7', { reads: false, bytes: false }, [clearLua, 0, 32, stateModule, 0, 1, clearLua, 32, 6, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 38, 8, clearLua, 75, 4, clearLua, 46, 29, clearLua, 79, 4, sharedClock, 0, 4, clearLua, 83, 1, eventsModule, 0, 14, clearLua, 84, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 86, 1, stateModule, 1, 55, clearLua, 87, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, clearLua, 89, 6]),
+  script: linked('queue/clear', 'a4d5ef52ebe1e9b02dd508955a25b512d983d8ce', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 53, 1, keysLua, 58, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 75, 1, keysLua, 78, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 102, 1, keysLua, 109, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 121, 1, keysLua, 125, 1, keysLua, 134, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 160, 1, keysLua, 169, 1, clearLua, 0, 3, stateModule, 0, 1, clearLua, 3, 6, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 9, 8, clearLua, 46, 4, clearLua, 17, 29, clearLua, 50, 4, sharedClock, 0, 4, clearLua, 54, 1, eventsModule, 0, 14, clearLua, 55, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 57, 1, stateModule, 1, 55, clearLua, 58, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, clearLua, 60, 6]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -7409,7 +7082,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: linked('queue/configure-group', '12a315781a4afe16521c3e43e19e29a39895a766', { reads: false, bytes: false }, [configureGroupLua, 0, 17, stateModule, 0, 56, configureGroupLua, 18, 11, sharedLine, 69, 9, configureGroupLua, 29, 4, sharedClock, 0, 4, configureGroupLua, 33, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 190, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 34, 4, takeModule, 0, 3, configureGroupLua, 38, 1, groupsModule, 12, 7, configureGroupLua, 39, 4, groupsModule, 185, 12, configureGroupLua, 17, 1, configureGroupLua, 43, 1, stateModule, 81, 8, configureGroupLua, 44, 3, stateModule, 196, 7, configureGroupLua, 47, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 52, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 58, 3, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureGroupLua, 61, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, configureGroupLua, 63, 12]),
+  script: linked('queue/configure-group', '62d2f0d7628ca3e79e4ed44ccff2e2f11dbdaf07', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 31, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 77, 1, configureGroupLua, 0, 12, stateModule, 0, 56, configureGroupLua, 12, 11, sharedLine, 69, 9, configureGroupLua, 23, 4, sharedClock, 0, 4, configureGroupLua, 27, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 190, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 28, 4, takeModule, 0, 3, configureGroupLua, 32, 1, groupsModule, 12, 7, configureGroupLua, 33, 4, keysLua, 32, 2, keysLua, 40, 1, keysLua, 43, 1, keysLua, 47, 1, groupsModule, 185, 12, configureGroupLua, 37, 1, stateModule, 81, 8, configureGroupLua, 38, 3, stateModule, 196, 7, configureGroupLua, 41, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 46, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 52, 3, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureGroupLua, 55, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, configureGroupLua, 57, 12]),
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -7489,7 +7162,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: linked('queue/configure', '44b404e85bc249b55ff5f1f30fea8ea551d21efb', { reads: false, bytes: false }, [configureLua, 0, 15, stateModule, 0, 56, configureLua, 15, 11, sharedLine, 69, 9, configureLua, 26, 4, stateModule, 166, 13, configureLua, 30, 1, stateModule, 190, 6, configureLua, 31, 1, groupsModule, 12, 7, configureLua, 32, 4, takeModule, 0, 3, configureLua, 36, 8, sharedClock, 0, 4, configureLua, 44, 2, stateModule, 179, 11, configureLua, 46, 2, stateModule, 81, 8, configureLua, 48, 2, dueModule, 24, 5, configureLua, 50, 3, stateModule, 196, 7, configureLua, 53, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 55, 2, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureLua, 57, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, configureLua, 59, 12]),
+  script: linked('queue/configure', '44b404e85bc249b55ff5f1f30fea8ea551d21efb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, configureLua, 0, 13, stateModule, 0, 56, configureLua, 13, 11, sharedLine, 69, 9, configureLua, 24, 4, stateModule, 166, 13, configureLua, 28, 1, stateModule, 190, 6, configureLua, 29, 1, groupsModule, 12, 7, configureLua, 30, 4, takeModule, 0, 3, configureLua, 34, 8, sharedClock, 0, 4, configureLua, 42, 2, stateModule, 179, 11, configureLua, 44, 2, stateModule, 81, 8, configureLua, 46, 2, dueModule, 24, 5, configureLua, 48, 3, stateModule, 196, 7, configureLua, 51, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 53, 2, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureLua, 55, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, configureLua, 57, 12]),
   parts: ['meta', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -7552,7 +7225,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: linked('queue/delivered', '1b1066101e662dfde8c03bae7847ab6eeddf743d', { reads: false, bytes: false }, [deliveredLua, 0, 7, stateModule, 0, 56, deliveredLua, 7, 5, enqueueModule, 184, 3, deliveredLua, 12, 1, sharedClock, 0, 4, deliveredLua, 13, 1, sharedNumbers, 0, 7, deliveredLua, 14, 13, jobModule, 72, 3, deliveredLua, 27, 3, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, deliveredLua, 30, 5]),
+  script: linked('queue/delivered', '1b1066101e662dfde8c03bae7847ab6eeddf743d', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 110, 1, deliveredLua, 0, 4, stateModule, 0, 56, deliveredLua, 4, 5, enqueueModule, 184, 3, deliveredLua, 9, 1, sharedClock, 0, 4, deliveredLua, 10, 1, sharedNumbers, 0, 7, deliveredLua, 11, 13, jobModule, 72, 3, deliveredLua, 24, 3, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, deliveredLua, 27, 5]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -7594,7 +7267,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('queue/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [disbandLua, 0, 7]),
+  script: linked('queue/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -7648,7 +7321,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: linked('queue/enqueue-alike', '00b5bf8d648670ec533a55a4d7587e882b1205cf', { reads: false, bytes: false }, [enqueueAlikeLua, 0, 17, stateModule, 0, 1, plainModule, 0, 1, stateModule, 73, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, enqueueAlikeLua, 17, 11, sharedLine, 69, 9, enqueueAlikeLua, 28, 4, sharedCalls, 3, 10, enqueueAlikeLua, 32, 10, sharedClock, 0, 4, enqueueAlikeLua, 42, 2, stateModule, 64, 6, enqueueAlikeLua, 44, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 45, 5, plainModule, 1, 3, enqueueAlikeLua, 50, 2, stateModule, 81, 8, enqueueAlikeLua, 52, 5, idleModule, 194, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 52, enqueueAlikeLua, 57, 2, idleModule, 232, 2, stateModule, 74, 7, idleModule, 234, 2, sharedTokens, 0, 3, idleModule, 236, 14, runModule, 0, 3, idleModule, 205, 22, idleModule, 250, 6, idleModule, 227, 1, dueModule, 24, 5, idleModule, 228, 1, plainModule, 14, 1, statisticsModule, 0, 8, plainModule, 15, 10, idleModule, 229, 3, idleModule, 256, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 257, 3, enqueueAlikeLua, 59, 9, stateModule, 74, 7, enqueueAlikeLua, 68, 2, runModule, 0, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 56, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 70, 38, eventsModule, 37, 7, plainModule, 178, 7, enqueueAlikeLua, 108, 4, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, enqueueAlikeLua, 112, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 114, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, enqueueAlikeLua, 115, 2]),
+  script: linked('queue/enqueue-alike', '533d36928d3c685722d490728aebc689962b74c0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, stateModule, 73, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, enqueueAlikeLua, 10, 11, sharedLine, 69, 9, enqueueAlikeLua, 21, 4, sharedCalls, 3, 10, enqueueAlikeLua, 25, 10, sharedClock, 0, 4, enqueueAlikeLua, 35, 2, stateModule, 64, 6, enqueueAlikeLua, 37, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 38, 5, plainModule, 1, 3, enqueueAlikeLua, 43, 2, stateModule, 81, 8, enqueueAlikeLua, 45, 5, idleModule, 194, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 52, enqueueAlikeLua, 50, 1, keysLua, 2, 2, keysLua, 20, 1, keysLua, 79, 1, keysLua, 84, 1, idleModule, 232, 2, stateModule, 74, 7, idleModule, 234, 2, sharedTokens, 0, 3, idleModule, 236, 14, runModule, 0, 3, idleModule, 205, 22, idleModule, 250, 6, idleModule, 227, 1, dueModule, 24, 5, idleModule, 228, 1, plainModule, 14, 1, statisticsModule, 0, 8, plainModule, 15, 10, idleModule, 229, 3, idleModule, 256, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 257, 3, enqueueAlikeLua, 51, 9, stateModule, 74, 7, enqueueAlikeLua, 60, 2, runModule, 0, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 56, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 62, 38, eventsModule, 37, 7, plainModule, 178, 7, enqueueAlikeLua, 100, 4, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, enqueueAlikeLua, 104, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 106, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, enqueueAlikeLua, 107, 2]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -7723,8 +7396,8 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: linked('queue/enqueue', '568bfe4ac5f2aab3670503cd83db911c5067c930', { reads: false, bytes: false }, [enqueueLua, 0, 10, stateModule, 0, 1, stateModule, 73, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, enqueueLua, 35, 11, sharedLine, 69, 9, enqueueLua, 46, 4, sharedCalls, 3, 10, enqueueLua, 50, 5, enqueueModule, 194, 10, enqueueLua, 55, 2, sharedClock, 0, 4, enqueueLua, 57, 2, enqueueLua, 60, 3, enqueueModule, 19, 8, enqueueLua, 10, 25, enqueueLua, 63, 1, stateModule, 150, 3, enqueueLua, 64, 1, stateModule, 153, 13, enqueueLua, 65, 2, enqueueModule, 27, 15, enqueueLua, 67, 2, stateModule, 64, 6, enqueueLua, 69, 1, sharedNumbers, 0, 14, enqueueLua, 70, 1, enqueueModule, 49, 3, enqueueLua, 71, 1, stateModule, 81, 8, enqueueLua, 72, 1, enqueueModule, 42, 2, stateModule, 74, 7, enqueueModule, 44, 5, enqueueLua, 73, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 166, 13, runModule, 3, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, enqueueLua, 74, 5, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, enqueueLua, 79, 2, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, enqueueLua, 59, 1, enqueueLua, 81, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, enqueueLua, 82, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 11, stateModule, 148, 2, enqueueModule, 187, 7, enqueueLua, 83, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results', 'notes', 'stats', 'done'],
+  script: linked('queue/enqueue', '455ce9cd67a305600e09809ab2a2ca783c6d6975', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, stateModule, 73, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, enqueueLua, 9, 11, sharedLine, 69, 9, enqueueLua, 20, 4, sharedCalls, 3, 10, enqueueLua, 24, 5, enqueueModule, 194, 10, enqueueLua, 29, 2, sharedClock, 0, 4, enqueueLua, 31, 2, enqueueLua, 34, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 37, 1, stateModule, 150, 3, enqueueLua, 38, 1, stateModule, 153, 13, enqueueLua, 39, 2, enqueueModule, 27, 15, enqueueLua, 41, 2, stateModule, 64, 6, enqueueLua, 43, 1, sharedNumbers, 0, 14, enqueueLua, 44, 1, enqueueModule, 49, 3, enqueueLua, 45, 1, stateModule, 81, 8, enqueueLua, 46, 1, enqueueModule, 42, 2, stateModule, 74, 7, enqueueModule, 44, 5, enqueueLua, 47, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 166, 13, runModule, 3, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, enqueueLua, 48, 5, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, enqueueLua, 53, 2, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, enqueueLua, 33, 1, enqueueLua, 55, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, enqueueLua, 56, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 11, stateModule, 148, 2, enqueueModule, 187, 7, enqueueLua, 57, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
     encoded[0] = args.codec
@@ -7807,7 +7480,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('queue/extend', 'c3327378b0d5a6212226a6ff496460dd3a1042fc', { reads: false, bytes: false }, [extendLua, 0, 6, stateModule, 0, 56, extendLua, 6, 7, sharedClock, 0, 4, extendLua, 13, 3, runModule, 15, 16, runModule, 3, 12, acksModule, 55, 4, extendLua, 16, 12, dueModule, 24, 5, extendLua, 28, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, extendLua, 29, 4]),
+  script: linked('queue/extend', 'c3327378b0d5a6212226a6ff496460dd3a1042fc', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 21, 1, extendLua, 0, 3, stateModule, 0, 56, extendLua, 3, 7, sharedClock, 0, 4, extendLua, 10, 3, runModule, 15, 16, runModule, 3, 12, acksModule, 55, 4, extendLua, 13, 12, dueModule, 24, 5, extendLua, 25, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, extendLua, 26, 4]),
   parts: ['meta', 'jobs', 'leases'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7856,7 +7529,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: linked('queue/failures', '4ff10f8e65040cd3d6a4f6f07f2112e6dbe1025f', { reads: true, bytes: false }, [failuresLua, 0, 2, stateModule, 0, 56, failuresLua, 2, 15]),
+  script: linked('queue/failures', '4ff10f8e65040cd3d6a4f6f07f2112e6dbe1025f', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 69, 1, stateModule, 0, 56, failuresLua, 0, 15]),
   parts: ['meta', 'kinds'],
   encode() {
     return []
@@ -7909,7 +7582,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('queue/find', '5f00b66de1d06382a73f5598a5b877cb6dc10d24', { reads: true, bytes: true }, [findLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, findLua, 5, 8, sharedBudget, 0, 3, findLua, 13, 1, sharedBudget, 3, 3, runModule, 3, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 14, 11, sharedClock, 0, 4, findLua, 25, 1]),
+  script: linked('queue/find', '5f00b66de1d06382a73f5598a5b877cb6dc10d24', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, findLua, 2, 8, sharedBudget, 0, 3, findLua, 10, 1, sharedBudget, 3, 3, runModule, 3, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 11, 11, sharedClock, 0, 4, findLua, 22, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7961,7 +7634,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: linked('queue/history', '157495852a74539cf554279f9c59c2fb6650c8cc', { reads: true, bytes: false }, [historyLua, 0, 4, stateModule, 0, 56, historyLua, 4, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, historyLua, 8, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 12, 1, sharedClock, 0, 4, historyLua, 13, 1]),
+  script: linked('queue/history', '157495852a74539cf554279f9c59c2fb6650c8cc', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, historyLua, 0, 1, stateModule, 0, 56, historyLua, 1, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, historyLua, 5, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 9, 1, sharedClock, 0, 4, historyLua, 10, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     return [
@@ -8002,7 +7675,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('queue/inspect', '1efc52013a216503eddd31d7687eaf0a61119851', { reads: true, bytes: false }, [inspectLua, 0, 12, stateModule, 0, 56, inspectLua, 12, 7, stateModule, 166, 13, inspectLua, 19, 2, sharedClock, 0, 4, inspectLua, 21, 4, stateModule, 190, 6, inspectLua, 25, 36]),
+  script: linked('queue/inspect', '1efc52013a216503eddd31d7687eaf0a61119851', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 34, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, keysLua, 111, 1, inspectLua, 0, 1, stateModule, 0, 56, inspectLua, 1, 7, stateModule, 166, 13, inspectLua, 8, 2, sharedClock, 0, 4, inspectLua, 10, 4, stateModule, 190, 6, inspectLua, 14, 36]),
   parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
   encode(args) {
     return [
@@ -8084,7 +7757,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: linked('queue/list-failed', '4cfb5109f0515a3d6a1d6d3ab140b04ce69b1e4e', { reads: true, bytes: true }, [listFailedLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, listFailedLua, 8, 7, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, listFailedLua, 15, 1, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, listFailedLua, 16, 5, sharedClock, 0, 4, listFailedLua, 21, 1]),
+  script: linked('queue/list-failed', '4cfb5109f0515a3d6a1d6d3ab140b04ce69b1e4e', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 63, 1, keysLua, 70, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, listFailedLua, 4, 7, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, listFailedLua, 11, 1, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, listFailedLua, 12, 5, sharedClock, 0, 4, listFailedLua, 17, 1]),
   parts: ['meta', 'jobs', 'failed', 'kinds'],
   encode(args) {
     return [
@@ -8139,7 +7812,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('queue/list', '690b85aaec54dd19b11881c28a1d9fda5086887f', { reads: true, bytes: true }, [listLua, 0, 14, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, listLua, 14, 11, readyModule, 137, 18, listLua, 25, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, readyModule, 155, 5, listLua, 52, 15, sharedClock, 0, 4, listLua, 67, 1]),
+  script: linked('queue/list', '690b85aaec54dd19b11881c28a1d9fda5086887f', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, listLua, 4, 11, readyModule, 137, 18, listLua, 15, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, readyModule, 155, 5, listLua, 42, 15, sharedClock, 0, 4, listLua, 57, 1]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
   encode(args) {
     return [
@@ -8189,7 +7862,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: linked('queue/listen', 'fdf8a3a21317d4d1cdd5963e17acbd8ad5376778', { reads: false, bytes: false }, [listenLua, 0, 7, stateModule, 0, 56, listenLua, 7, 7, sharedClock, 0, 4, listenLua, 14, 1, eventsModule, 0, 14, listenLua, 15, 20, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, listenLua, 35, 2]),
+  script: linked('queue/listen', 'fdf8a3a21317d4d1cdd5963e17acbd8ad5376778', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 142, 1, listenLua, 0, 5, stateModule, 0, 56, listenLua, 5, 7, sharedClock, 0, 4, listenLua, 12, 1, eventsModule, 0, 14, listenLua, 13, 20, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, listenLua, 33, 2]),
   parts: ['meta', 'listeners'],
   encode(args) {
     return withoutDefaults([
@@ -8246,7 +7919,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('queue/note', 'f504201b01586066d5adfe247fd76ccb9690f815', { reads: false, bytes: false }, [noteLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, noteLua, 8, 7, sharedCalls, 3, 10, noteLua, 15, 5, acksModule, 108, 8, noteLua, 20, 2, sharedClock, 0, 4, noteLua, 22, 5, runModule, 3, 12, jobModule, 89, 11, runModule, 15, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 17, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 160, 7, noteLua, 27, 22, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 49, 3, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, acksModule, 105, 3, noteLua, 52, 3]),
+  script: linked('queue/note', 'f504201b01586066d5adfe247fd76ccb9690f815', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, noteLua, 4, 7, sharedCalls, 3, 10, noteLua, 11, 5, acksModule, 108, 8, noteLua, 16, 2, sharedClock, 0, 4, noteLua, 18, 5, runModule, 3, 12, jobModule, 89, 11, runModule, 15, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 17, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 160, 7, noteLua, 23, 22, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 45, 3, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, acksModule, 105, 3, noteLua, 48, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -8301,7 +7974,7 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [outboxLua, 0, 7, sharedBudget, 0, 3, outboxLua, 7, 1, sharedBudget, 3, 7, enqueueModule, 184, 3, outboxLua, 8, 13]),
+  script: linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 110, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 184, 3, outboxLua, 5, 13]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     return [
@@ -8350,7 +8023,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: linked('queue/parents', '0b112c6c0fe0c43d83dab140f2ea241f75ced3ea', { reads: true, bytes: true }, [parentsLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, parentsLua, 8, 7, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, parentsLua, 15, 2, sharedBudget, 0, 3, parentsLua, 17, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 19, 13]),
+  script: linked('queue/parents', '0b112c6c0fe0c43d83dab140f2ea241f75ced3ea', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 95, 1, keysLua, 103, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, parentsLua, 3, 7, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, parentsLua, 10, 2, sharedBudget, 0, 3, parentsLua, 12, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 14, 13]),
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   encode(args) {
     return withoutDefaults([
@@ -8389,7 +8062,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: linked('queue/propose', '38664ac3d52689d37021d9d9ad3ab9d86a019626', { reads: false, bytes: false }, [proposeLua, 0, 2, stateModule, 0, 56, proposeLua, 2, 10, sharedAgreement, 12, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 12, 1]),
+  script: linked('queue/propose', '38664ac3d52689d37021d9d9ad3ab9d86a019626', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 56, proposeLua, 1, 10, sharedAgreement, 12, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 11, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -8442,8 +8115,8 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: linked('queue/receive', 'ce32b8af780ec4ba6c52e81b08e2dcf932d6fc50', { reads: false, bytes: false }, [receiveLua, 0, 10, stateModule, 0, 1, stateModule, 73, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 35, 1, outboxModule, 41, 14, receiveLua, 36, 13, sharedLine, 69, 9, receiveLua, 49, 4, sharedClock, 0, 4, receiveLua, 53, 2, receiveLua, 56, 3, stateModule, 150, 3, receiveLua, 10, 25, receiveLua, 59, 1, stateModule, 153, 13, receiveLua, 60, 1, enqueueModule, 49, 3, receiveLua, 61, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 56, 8, dueModule, 24, 5, dependenciesModule, 0, 6, runModule, 3, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 26, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 101, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 81, 8, stateModule, 74, 7, enqueueModule, 42, 7, stateModule, 64, 6, enqueueModule, 144, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 166, 13, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 63, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 45, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 62, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 260, 2, outboxModule, 0, 13, dependenciesModule, 262, 35, outboxModule, 106, 2, receiveLua, 68, 2, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, receiveLua, 55, 1, receiveLua, 70, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, receiveLua, 71, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, receiveLua, 72, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats', 'done'],
+  script: linked('queue/receive', '194b52614aa0c23e2fdfb5906b391e83c8838979', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 113, 1, receiveLua, 0, 8, stateModule, 0, 1, stateModule, 73, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 13, sharedLine, 69, 9, receiveLua, 22, 4, sharedClock, 0, 4, receiveLua, 26, 2, receiveLua, 29, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 150, 3, receiveLua, 32, 1, stateModule, 153, 13, receiveLua, 33, 1, enqueueModule, 49, 3, receiveLua, 34, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 56, 8, dueModule, 24, 5, dependenciesModule, 0, 6, runModule, 3, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 26, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 101, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 81, 8, stateModule, 74, 7, enqueueModule, 42, 7, stateModule, 64, 6, enqueueModule, 144, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 166, 13, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 63, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 45, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 35, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 260, 2, outboxModule, 0, 13, dependenciesModule, 262, 35, outboxModule, 106, 2, receiveLua, 41, 2, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, receiveLua, 28, 1, receiveLua, 43, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, receiveLua, 44, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, receiveLua, 45, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
     encoded[0] = args.codec
@@ -8552,8 +8225,8 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: linked('queue/recur', '4439abb0b09184e431ed7e769797fe95a05e132b', { reads: false, bytes: false }, [recurLua, 0, 33, stateModule, 0, 56, recurLua, 34, 11, sharedLine, 69, 9, recurLua, 45, 20, sharedClock, 0, 4, recurLua, 65, 2, recurrenceModule, 44, 3, recurLua, 67, 1, recurrenceModule, 47, 1, jobModule, 1, 26, recurrenceModule, 48, 2, recurLua, 68, 1, recurrenceModule, 73, 38, stateModule, 70, 3, recurLua, 69, 1, recurrenceModule, 111, 8, recurLua, 70, 1, recurrenceModule, 16, 5, recurLua, 33, 1, recurLua, 71, 1, stateModule, 81, 8, recurLua, 72, 2, recurrenceModule, 58, 1, recurrenceModule, 50, 8, recurrenceModule, 59, 9, groupsModule, 44, 4, recurrenceModule, 68, 2, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, recurrenceModule, 70, 3, recurLua, 74, 1, groupsModule, 48, 3, recurLua, 75, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, recurLua, 76, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, recurLua, 77, 6]),
-  parts: ['meta', 'recurrences', 'recurring', 'short', 'idle'],
+  script: linked('queue/recur', '526676008e66df06dfa88e356239dc451064974a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, recurLua, 0, 30, stateModule, 0, 56, recurLua, 30, 11, sharedLine, 69, 9, recurLua, 41, 20, sharedClock, 0, 4, recurLua, 61, 2, recurrenceModule, 44, 3, recurLua, 63, 1, recurrenceModule, 47, 1, jobModule, 1, 26, recurrenceModule, 48, 2, recurLua, 64, 1, recurrenceModule, 73, 38, stateModule, 70, 3, recurLua, 65, 1, recurrenceModule, 111, 8, recurLua, 66, 1, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 16, 5, recurLua, 67, 1, stateModule, 81, 8, recurLua, 68, 2, recurrenceModule, 58, 1, recurrenceModule, 50, 8, recurrenceModule, 59, 9, groupsModule, 44, 4, recurrenceModule, 68, 2, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, recurrenceModule, 70, 3, recurLua, 70, 1, groupsModule, 48, 3, recurLua, 71, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, recurLua, 72, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, recurLua, 73, 6]),
+  parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -8638,7 +8311,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: linked('queue/recurrences', 'ffc85f12855fb2c614081fcbedb1232fef1aa8b4', { reads: true, bytes: true }, [recurrencesLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, recurrencesLua, 9, 17, sharedBudget, 0, 3, recurrencesLua, 26, 1, sharedBudget, 6, 4, recurrenceModule, 73, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 111, 8, recurrenceModule, 214, 42, sharedBudget, 3, 3, recurrencesLua, 27, 7, sharedClock, 0, 4, recurrencesLua, 34, 1]),
+  script: linked('queue/recurrences', 'ffc85f12855fb2c614081fcbedb1232fef1aa8b4', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, recurrencesLua, 5, 17, sharedBudget, 0, 3, recurrencesLua, 22, 1, sharedBudget, 6, 4, recurrenceModule, 73, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 111, 8, recurrenceModule, 214, 42, sharedBudget, 3, 3, recurrencesLua, 23, 7, sharedClock, 0, 4, recurrencesLua, 30, 1]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -8701,8 +8374,8 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: linked('queue/refill', 'e02bd6f3621f21fbde3b2bd11ef7669c8cca0864', { reads: false, bytes: false }, [refillLua, 0, 12, stateModule, 0, 56, refillLua, 13, 7, recurrenceModule, 98, 5, recurrenceModule, 80, 3, recurrenceModule, 73, 7, recurrenceModule, 83, 15, recurrenceModule, 103, 8, refillLua, 20, 8, recurrenceModule, 111, 8, refillLua, 28, 14, recurrenceModule, 16, 5, refillLua, 12, 1, refillLua, 42, 1, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, refillLua, 43, 1, sharedClock, 0, 4, refillLua, 44, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, refillLua, 45, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, refillLua, 46, 3]),
-  parts: ['meta', 'recurrences', 'recurring', 'short', 'idle'],
+  script: linked('queue/refill', '1fc4ce06dc267822ae2bb77daae9add359a42b9e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, refillLua, 0, 9, stateModule, 0, 56, refillLua, 9, 7, recurrenceModule, 98, 5, recurrenceModule, 80, 3, recurrenceModule, 73, 7, recurrenceModule, 83, 15, recurrenceModule, 103, 8, refillLua, 16, 8, recurrenceModule, 111, 8, refillLua, 24, 14, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 16, 5, refillLua, 38, 1, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, refillLua, 39, 1, sharedClock, 0, 4, refillLua, 40, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, refillLua, 41, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, refillLua, 42, 3]),
+  parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
     encoded[0] = args.codec
@@ -8774,8 +8447,8 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('queue/release', '26462ff883c1b8b3363142f34a89fadd6243a0a3', { reads: false, bytes: false }, [releaseLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, releaseLua, 34, 7, sharedCalls, 3, 10, releaseLua, 41, 5, acksModule, 108, 8, releaseLua, 46, 2, sharedClock, 0, 4, releaseLua, 49, 5, stateModule, 153, 13, releaseLua, 10, 24, releaseLua, 54, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 90, 16, leaseModule, 163, 18, releaseLua, 56, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, releaseLua, 48, 1, releaseLua, 75, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, releaseLua, 76, 1, idleModule, 263, 2, idleModule, 129, 8, idleModule, 265, 3, releaseLua, 77, 2, leaseModule, 181, 4, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, leaseModule, 185, 5, idleModule, 129, 8, leaseModule, 190, 3, releaseLua, 79, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 9, sharedMessages, 35, 7, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, releaseLua, 80, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, releaseLua, 81, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: linked('queue/release', 'efb510f37062f56659bb7fddf84b9b000d83e18b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 81, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, releaseLua, 7, 7, sharedCalls, 3, 10, releaseLua, 14, 5, acksModule, 108, 8, releaseLua, 19, 2, sharedClock, 0, 4, releaseLua, 22, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 153, 13, releaseLua, 27, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 90, 16, leaseModule, 163, 18, releaseLua, 29, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, releaseLua, 21, 1, releaseLua, 48, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, releaseLua, 49, 1, idleModule, 263, 2, idleModule, 129, 8, idleModule, 265, 3, releaseLua, 50, 2, leaseModule, 181, 4, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, leaseModule, 185, 5, idleModule, 129, 8, leaseModule, 190, 3, releaseLua, 52, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 9, sharedMessages, 35, 7, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, releaseLua, 53, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, releaseLua, 54, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
@@ -8832,7 +8505,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: linked('queue/reprioritize', '3c903355dc3f2f233b04b96136cd1e50a7ae81c1', { reads: false, bytes: false }, [reprioritizeLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 1, 55, reprioritizeLua, 18, 4, sharedClock, 0, 4, reprioritizeLua, 22, 5, reprioritizeLua, 37, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, jobModule, 167, 16, stateModule, 59, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, reprioritizeLua, 9, 9, reprioritizeLua, 27, 10, reprioritizeLua, 38, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 75, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 78, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, reprioritizeLua, 80, 2]),
+  script: linked('queue/reprioritize', '9e8ff6cc80f915a86f137d0ba2ec5dc98cb6c3c2', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 35, 1, keysLua, 55, 1, keysLua, 144, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 1, 55, reprioritizeLua, 2, 4, sharedClock, 0, 4, reprioritizeLua, 6, 5, reprioritizeLua, 21, 1, keysLua, 2, 2, keysLua, 8, 1, keysLua, 12, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 41, 1, keysLua, 48, 1, keysLua, 47, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, jobModule, 167, 16, stateModule, 59, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, reprioritizeLua, 11, 10, reprioritizeLua, 22, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 59, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 62, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, reprioritizeLua, 64, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8884,8 +8557,8 @@ export type RequeueFailedAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: linked('queue/requeue-failed', '53c1becb0c0458cad3ec97c43f892de1c07a24ad', { reads: false, bytes: false }, [requeueFailedLua, 0, 16, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, requeueFailedLua, 36, 4, sharedClock, 0, 4, requeueFailedLua, 40, 5, stateModule, 153, 13, requeueFailedLua, 16, 20, requeueFailedLua, 46, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, requeueFailedLua, 47, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, runModule, 34, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 49, 18, requeueFailedLua, 45, 1, requeueFailedLua, 67, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, requeueFailedLua, 68, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, requeueFailedLua, 69, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, requeueFailedLua, 72, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 75, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 78, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, requeueFailedLua, 80, 4]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats', 'results'],
+  script: linked('queue/requeue-failed', '4412e7a05945640df17ea28280c49e615db053ed', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 82, 1, keysLua, 145, 1, keysLua, 161, 1, keysLua, 170, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, requeueFailedLua, 7, 4, sharedClock, 0, 4, requeueFailedLua, 11, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 149, 1, keysLua, 151, 1, stateModule, 153, 13, requeueFailedLua, 17, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, requeueFailedLua, 18, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, runModule, 34, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 20, 18, requeueFailedLua, 16, 1, requeueFailedLua, 38, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, requeueFailedLua, 39, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, requeueFailedLua, 40, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, requeueFailedLua, 43, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 46, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 49, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, requeueFailedLua, 51, 4]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -8944,8 +8617,8 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: linked('queue/requeue', '67d3bdaca25edc0ac0a4f277e3b197c6c029db5a', { reads: false, bytes: false }, [requeueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 1, 55, requeueLua, 27, 4, sharedClock, 0, 4, requeueLua, 31, 5, stateModule, 153, 13, requeueLua, 9, 18, requeueLua, 36, 2, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, eventsModule, 71, 10, stateModule, 59, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 38, 22, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, requeueLua, 60, 9, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 69, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, requeueLua, 71, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'listeners', 'results'],
+  script: linked('queue/requeue', 'd391fc520ab6c8d50872cc7b99ed1ac03d9c4534', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, keysLua, 145, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 1, 55, requeueLua, 4, 4, sharedClock, 0, 4, requeueLua, 8, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 133, 1, keysLua, 135, 1, stateModule, 153, 13, requeueLua, 13, 2, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, eventsModule, 71, 10, stateModule, 59, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 15, 22, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, requeueLua, 37, 9, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 46, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, requeueLua, 48, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
     encoded[0] = args.channel
@@ -9015,7 +8688,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: linked('queue/retry', '3e52ab918ab52245a3c5477b700783778d150b7a', { reads: false, bytes: false }, [retryLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, retryLua, 35, 7, sharedCalls, 3, 10, retryLua, 42, 5, acksModule, 108, 15, retryLua, 47, 2, sharedClock, 0, 4, retryLua, 50, 5, stateModule, 153, 13, retryLua, 11, 24, retryLua, 55, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, runModule, 75, 15, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, runModule, 72, 3, retryLua, 57, 33, retryLua, 49, 1, retryLua, 90, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, retryLua, 91, 1, idleModule, 263, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, retryLua, 92, 3, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, retryLua, 95, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, retryLua, 98, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, retryLua, 100, 3, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, retryLua, 103, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, retryLua, 104, 2]),
+  script: linked('queue/retry', 'bf9189e4d9ecabc8630c32d1a13a79772b6f6bfe', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, retryLua, 7, 7, sharedCalls, 3, 10, retryLua, 14, 5, acksModule, 108, 15, retryLua, 19, 2, sharedClock, 0, 4, retryLua, 22, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 153, 13, retryLua, 27, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, runModule, 75, 15, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, runModule, 72, 3, retryLua, 29, 33, retryLua, 21, 1, retryLua, 62, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, retryLua, 63, 1, idleModule, 263, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, retryLua, 64, 3, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, retryLua, 67, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, retryLua, 70, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 28, 10, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 100, 2, sharedMessages, 35, 7, sharedMessages, 35, 7, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 24, 4, idleModule, 24, 4, idleModule, 70, 18, idleModule, 70, 18, idleModule, 70, 30, idleModule, 88, 12, idleModule, 88, 12, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, retryLua, 72, 3, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, retryLua, 75, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, retryLua, 76, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -9084,7 +8757,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: linked('queue/search-tagged', 'e0e32b01bab7266aab0ffb8009392f6e0d032568', { reads: true, bytes: true }, [searchTaggedLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, searchTaggedLua, 9, 12, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, searchTaggedLua, 21, 7, sharedClock, 0, 4, searchTaggedLua, 28, 1]),
+  script: linked('queue/search-tagged', 'e0e32b01bab7266aab0ffb8009392f6e0d032568', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 152, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, searchTaggedLua, 6, 12, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, searchTaggedLua, 18, 7, sharedClock, 0, 4, searchTaggedLua, 25, 1]),
   parts: ['meta', 'jobs', 'tagged'],
   encode(args) {
     return [
@@ -9143,7 +8816,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: linked('queue/search', 'fe46db27bbd0506b48c820b553a703b009b9faf7', { reads: true, bytes: true }, [searchLua, 0, 7, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, searchLua, 7, 7, sharedScan, 1, 14, searchLua, 14, 1, searchLua, 28, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, jobModule, 100, 13, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, searchLua, 15, 13, searchLua, 29, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 41, 1]),
+  script: linked('queue/search', 'fe46db27bbd0506b48c820b553a703b009b9faf7', { reads: true, bytes: true }, [keysLua, 0, 2, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, searchLua, 5, 7, sharedScan, 1, 14, searchLua, 12, 1, searchLua, 26, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, jobModule, 100, 13, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, searchLua, 13, 13, searchLua, 27, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 39, 1]),
   parts: ['meta', 'jobs'],
   encode(args) {
     return [
@@ -9210,7 +8883,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: linked('queue/stats', 'fd533ace047eb5f57d260884999ad406c290cc1d', { reads: true, bytes: true }, [statsLua, 0, 8, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, statsLua, 8, 4, statisticsModule, 47, 5, statsLua, 12, 5, sharedClock, 0, 4, statsLua, 17, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 23, 7, statisticsModule, 281, 18, statsLua, 30, 4]),
+  script: linked('queue/stats', 'fd533ace047eb5f57d260884999ad406c290cc1d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 162, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, statsLua, 5, 4, statisticsModule, 47, 5, statsLua, 9, 5, sharedClock, 0, 4, statsLua, 14, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 20, 7, statisticsModule, 281, 18, statsLua, 27, 4]),
   parts: ['meta', 'notes', 'stats'],
   encode(args) {
     return [
@@ -9260,8 +8933,8 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: linked('queue/tag', '9f940b09065e9d73622ea97a0715ec7b3b5de22d', { reads: false, bytes: false }, [tagLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, tagLua, 8, 4, sharedClock, 0, 4, tagLua, 12, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, tagLua, 16, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 20, 2, namesModule, 72, 19, tagLua, 22, 8, jobModule, 167, 1, jobModule, 1, 26, jobModule, 168, 7, runModule, 0, 3, jobModule, 175, 8, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, tagLua, 30, 1, namesModule, 63, 9, tagLua, 31, 1, namesModule, 53, 10, tagLua, 32, 1, eventsModule, 71, 10, tagLua, 33, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 36, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, tagLua, 38, 2]),
-  parts: ['meta', 'jobs', 'ids', 'tagged', 'listeners'],
+  script: linked('queue/tag', '30d166bc0d81f74ef721f298de6ac7cc60a0e8dd', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, tagLua, 3, 4, sharedClock, 0, 4, tagLua, 7, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, tagLua, 11, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 15, 2, namesModule, 72, 19, tagLua, 17, 8, jobModule, 167, 1, jobModule, 1, 26, jobModule, 168, 7, runModule, 0, 3, jobModule, 175, 8, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, tagLua, 25, 1, namesModule, 63, 9, tagLua, 26, 1, namesModule, 53, 10, tagLua, 27, 1, eventsModule, 71, 10, tagLua, 28, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 31, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, tagLua, 33, 2]),
+  parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
     encoded[0] = args.id
@@ -9315,7 +8988,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: linked('queue/tags', '50d5a6553a208c519bded55180e765b9dbd0e70b', { reads: true, bytes: false }, [tagsLua, 0, 4, stateModule, 0, 56, tagsLua, 4, 15]),
+  script: linked('queue/tags', '50d5a6553a208c519bded55180e765b9dbd0e70b', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 154, 1, tagsLua, 0, 2, stateModule, 0, 56, tagsLua, 2, 15]),
   parts: ['meta', 'tagged'],
   encode(args) {
     return [
@@ -9363,8 +9036,8 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: linked('queue/track', 'd42ca98b1485654ff4c964611f4403a572da06db', { reads: false, bytes: false }, [trackLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, trackLua, 7, 4, sharedClock, 0, 4, trackLua, 11, 4, runModule, 3, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 26, eventsModule, 71, 10, trackLua, 15, 19, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 34, 3]),
-  parts: ['meta', 'jobs', 'ids', 'tagged', 'listeners'],
+  script: linked('queue/track', 'f1ddfcff77f49441acfdc1a99a3d5bf3a3a394c3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, trackLua, 2, 4, sharedClock, 0, 4, trackLua, 6, 4, runModule, 3, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 26, eventsModule, 71, 10, trackLua, 10, 19, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 29, 3]),
+  parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.follows ? 1 : 0
@@ -9406,7 +9079,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: linked('queue/unrecur', '14889a711b6b95e3279c852bacb275d217825775', { reads: false, bytes: false }, [unrecurLua, 0, 6, stateModule, 0, 56, unrecurLua, 6, 4, stateModule, 70, 3, unrecurLua, 10, 8, recurrenceModule, 119, 6, unrecurLua, 18, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, unrecurLua, 19, 2]),
+  script: linked('queue/unrecur', '14889a711b6b95e3279c852bacb275d217825775', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, unrecurLua, 0, 2, stateModule, 0, 56, unrecurLua, 2, 4, stateModule, 70, 3, unrecurLua, 6, 8, recurrenceModule, 119, 6, unrecurLua, 14, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, unrecurLua, 15, 2]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -9464,8 +9137,8 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: linked('queue/watch', '0a5a5fb9305e4ae5468183045556fe91a91e3c01', { reads: false, bytes: false }, [watchLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 32, 7, sharedClock, 0, 4, watchLua, 39, 5, stateModule, 150, 3, watchLua, 9, 23, watchLua, 44, 1, stateModule, 153, 13, watchLua, 45, 3, runModule, 3, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 56, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, watchLua, 48, 10, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, watchLua, 58, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, watchLua, 61, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 265, 3, watchLua, 62, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, watchLua, 64, 5, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, watchLua, 69, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'idle', 'results', 'listeners', 'notes', 'stats'],
+  script: linked('queue/watch', '60fa6bfdbed76d1834cd5af94168f2dad1c53473', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 82, 1, keysLua, 96, 1, keysLua, 104, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 7, sharedClock, 0, 4, watchLua, 12, 5, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 150, 3, watchLua, 17, 1, stateModule, 153, 13, watchLua, 18, 3, runModule, 3, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 56, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, watchLua, 21, 10, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, watchLua, 31, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, watchLua, 34, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 265, 3, watchLua, 35, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, watchLua, 37, 5, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, watchLua, 42, 2]),
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.target

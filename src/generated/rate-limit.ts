@@ -8,8 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 5, 1, 12, 2, 4], text: `local state = KEYS[1]
-local caller = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 1, 12, 2, 4], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local take = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
@@ -29,8 +28,7 @@ redis.call('HDEL', state, '')
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 keep_for(state, 600000000 / 1000)
 return { 'abandoned' }` }
-const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [6, 1, 1, 10, 1, 12], text: `local state = KEYS[1]
-local known = redis.pcall('HMGET', state, 'layout', 'time')
+const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [7, 10, 1, 12], text: `local known = redis.pcall('HMGET', state, 'layout', 'time')
 local left, kept_ms, time
 if known[1] == '1' then
 local token, taken_us, offset_us = read_time(known[2])
@@ -52,8 +50,7 @@ end
 redis.call('PEXPIRE', state, kept_ms)
 redis.call('HSET', state, 'time', time)
 return { 'cleared', 1 }` }
-const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 2, 1, 16], text: `local state = KEYS[1]
-local limits, limits_at = ARGV, 1
+const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 16], text: `local limits, limits_at = ARGV, 1
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. subject.layout)
@@ -70,8 +67,8 @@ held[#held + 1] = ends_us - subject.offset_us
 end
 end
 return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }` }
-const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 3, 1, 14], text: `local state = KEYS[1]
-local cost = tonumber(ARGV[1])
+const keysLua: LuaText = { file: 'lua/rate-limit/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
+const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 14], text: `local cost = tonumber(ARGV[1])
 local limits, limits_at = ARGV, 2
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= '1' then
@@ -87,8 +84,7 @@ if wait_us > 0 then
 return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 return { 'allowed', server_us, tell_meters(meters) }` }
-const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 6, 1, 19, 1, 1, 2, 11], text: `local state = KEYS[1]
-local caller = ARGV[1]
+const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 5, 1, 19, 1, 1, 2, 11], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local cost = tonumber(ARGV[4])
@@ -124,8 +120,7 @@ if is_one_more then
 forget_old_fields(state, now_us)
 end
 return { 'refunded', server_us, tell_meters(meters) }` }
-const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 5, 1, 20, 2, 3], text: `local state = KEYS[1]
-local caller = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 20, 2, 3], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
@@ -257,8 +252,7 @@ told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
 granted, token, free, reset_us, wait_us
 end
 return { 'judged', server_us, told, refused }` }
-const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 5, 1, 23, 1, 14], text: `local state = KEYS[1]
-local caller = ARGV[1]
+const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 23, 1, 14], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local cost = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
@@ -772,7 +766,7 @@ export type AbandonAnswer =
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('rate-limit/abandon', '625e72354501dec9c33c3001dd2d8c5b0ea41acb', { reads: false, bytes: false }, [abandonLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, abandonLua, 5, 4, subjectModule, 102, 7, abandonLua, 9, 4, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 13, 1, concurrencyModule, 29, 11, abandonLua, 14, 4, subjectModule, 43, 5, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 11, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, abandonLua, 18, 3]),
+  script: linked('rate-limit/abandon', '625e72354501dec9c33c3001dd2d8c5b0ea41acb', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, abandonLua, 4, 4, subjectModule, 102, 7, abandonLua, 8, 4, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 12, 1, concurrencyModule, 29, 11, abandonLua, 13, 4, subjectModule, 43, 5, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 11, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, abandonLua, 17, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -812,7 +806,7 @@ export type ClearAnswer =
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [clearLua, 0, 4, subjectModule, 28, 9, clearLua, 4, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 1, subjectModule, 37, 6, clearLua, 6, 17]),
+  script: linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 28, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 37, 6, clearLua, 5, 17]),
   parts: ['state'],
   encode() {
     return []
@@ -863,7 +857,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('rate-limit/inspect', 'f5736f91e24539c97441fe07587f8b22a449923a', { reads: true, bytes: false }, [inspectLua, 0, 2, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, inspectLua, 2, 4, sharedClock, 0, 4, inspectLua, 6, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 7, 10, metersModule, 60, 8, inspectLua, 17, 1]),
+  script: linked('rate-limit/inspect', 'f5736f91e24539c97441fe07587f8b22a449923a', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, inspectLua, 1, 4, sharedClock, 0, 4, inspectLua, 5, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 6, 10, metersModule, 60, 8, inspectLua, 16, 1]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -929,7 +923,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: linked('rate-limit/peek', 'bbb8b27a537785f9ccebb81213a50fe61efa547f', { reads: true, bytes: false }, [peekLua, 0, 3, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, peekLua, 3, 4, sharedClock, 0, 4, peekLua, 7, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 8, 1, metersModule, 68, 8, peekLua, 9, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 12, 1, metersModule, 60, 8, peekLua, 13, 4]),
+  script: linked('rate-limit/peek', 'bbb8b27a537785f9ccebb81213a50fe61efa547f', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, peekLua, 2, 4, sharedClock, 0, 4, peekLua, 6, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 7, 1, metersModule, 68, 8, peekLua, 8, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 11, 1, metersModule, 60, 8, peekLua, 12, 4]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -1009,7 +1003,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: linked('rate-limit/refund', 'ee3f05dcac43be09e79197ac94d17e55caa9faa7', { reads: false, bytes: false }, [refundLua, 0, 6, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, refundLua, 6, 4, subjectModule, 102, 7, refundLua, 10, 7, sharedClock, 0, 4, refundLua, 17, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 18, 1, metersModule, 60, 8, refundLua, 19, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 22, 3, subjectModule, 22, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 25, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 29, 3, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, sharedExpiry, 0, 18, subjectModule, 109, 11, subjectModule, 99, 3, refundLua, 32, 2, sharedExpiry, 0, 18, subjectModule, 109, 11, refundLua, 34, 3]),
+  script: linked('rate-limit/refund', 'ee3f05dcac43be09e79197ac94d17e55caa9faa7', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, refundLua, 5, 4, subjectModule, 102, 7, refundLua, 9, 7, sharedClock, 0, 4, refundLua, 16, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 17, 1, metersModule, 60, 8, refundLua, 18, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 21, 3, subjectModule, 22, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 24, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 28, 3, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, sharedExpiry, 0, 18, subjectModule, 109, 11, subjectModule, 99, 3, refundLua, 31, 2, sharedExpiry, 0, 18, subjectModule, 109, 11, refundLua, 33, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1072,7 +1066,7 @@ export type ReleaseAnswer =
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('rate-limit/release', '344976943be9db3c8962b6fb481d7f773ea1104d', { reads: false, bytes: false }, [releaseLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, releaseLua, 5, 4, subjectModule, 102, 7, releaseLua, 9, 7, sharedClock, 0, 4, releaseLua, 16, 2, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 18, 1, concurrencyModule, 29, 11, releaseLua, 19, 7, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, releaseLua, 26, 2]),
+  script: linked('rate-limit/release', '344976943be9db3c8962b6fb481d7f773ea1104d', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, releaseLua, 4, 4, subjectModule, 102, 7, releaseLua, 8, 7, sharedClock, 0, 4, releaseLua, 15, 2, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 17, 1, concurrencyModule, 29, 11, releaseLua, 18, 7, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, releaseLua, 25, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1218,7 +1212,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: linked('rate-limit/take', '3148124950e52cea56c583145593d57f04bace71', { reads: false, bytes: false }, [takeLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, takeLua, 5, 4, subjectModule, 102, 7, takeLua, 9, 4, sharedClock, 0, 4, takeLua, 13, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 14, 1, metersModule, 60, 8, takeLua, 15, 3, metersModule, 68, 8, takeLua, 18, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 21, 1, subjectModule, 37, 6, takeLua, 22, 2, subjectModule, 48, 3, takeLua, 24, 6, gcraModule, 60, 3, subjectModule, 22, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 30, 10, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 16, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, takeLua, 40, 2]),
+  script: linked('rate-limit/take', '3148124950e52cea56c583145593d57f04bace71', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, takeLua, 4, 4, subjectModule, 102, 7, takeLua, 8, 4, sharedClock, 0, 4, takeLua, 12, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 13, 1, metersModule, 60, 8, takeLua, 14, 3, metersModule, 68, 8, takeLua, 17, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 20, 1, subjectModule, 37, 6, takeLua, 21, 2, subjectModule, 48, 3, takeLua, 23, 6, gcraModule, 60, 3, subjectModule, 22, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 29, 10, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 16, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, takeLua, 39, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

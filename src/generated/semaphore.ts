@@ -8,11 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 13, 1, 28], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 28], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local weight = tonumber(ARGV[3])
 local lease_ms = tonumber(ARGV[4])
@@ -49,11 +45,7 @@ if served or token or reaped then
 save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 16, 1, 22, 1, 8, 1, 36], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local id = ARGV[1]
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 22, 1, 8, 1, 36], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local limit = tonumber(ARGV[3])
 local weight = tonumber(ARGV[4])
@@ -131,19 +123,15 @@ if waits then
 return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end
 return { 'full', recheck_ms }` }
-const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 6, 1, 20], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local channel = ARGV[1]
+const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 2, 1, 20], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
 local existed = 0
-local keys = { state, queue, permits, ids }
-for _, key in ipairs(keys) do
+local all = { state, queue, permits, ids }
+for _, key in ipairs(all) do
 existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
@@ -157,10 +145,7 @@ local ticket = parse_ticket(text)
 tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
-const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 4, 1, 15, 1, 14], text: `local state = KEYS[1]
-local permits = KEYS[2]
-local ids = KEYS[3]
-local leases, leases_at = ARGV, 1
+const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 15, 1, 14], text: `local leases, leases_at = ARGV, 1
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. semaphore.layout)
@@ -190,11 +175,7 @@ end
 save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'extended', now_ms, ends }` }
-const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 5, 1, 39], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local limit = tonumber(ARGV[1])
+const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 39], text: `local limit = tonumber(ARGV[1])
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. semaphore.layout)
@@ -234,11 +215,13 @@ named,
 waiting,
 line,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 9, 1, 17, 1, 2], text: `local state = KEYS[1]
+const keysLua: LuaText = { file: 'lua/semaphore/keys.lua', taken: [2, 3, -1, 2, -1, 1], text: `local state = KEYS[1]
 local queue = KEYS[2]
 local permits = KEYS[3]
+local permits = KEYS[2]
 local ids = KEYS[4]
-local token = ARGV[1]
+local ids = KEYS[3]` }
+const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 17, 1, 2], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
@@ -262,11 +245,7 @@ served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 save_semaphore(state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 9, 1, 24], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local limit = tonumber(ARGV[1])
+const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 24], text: `local limit = tonumber(ARGV[1])
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
@@ -295,11 +274,7 @@ served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 save_semaphore(state, semaphore, now_ms)
 return { 'resized', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 8, 1, 16], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local permits = KEYS[3]
-local ids = KEYS[4]
-local channel = ARGV[1]
+const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 16], text: `local channel = ARGV[1]
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
@@ -611,7 +586,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('semaphore/abandon', 'b266ebcc64db7c5f64d837b883cccd9b26734660', { reads: false, bytes: false }, [abandonLua, 0, 13, permitsModule, 0, 30, abandonLua, 13, 4, sharedClock, 0, 4, abandonLua, 17, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 21, 6, permitsModule, 37, 7, abandonLua, 27, 1, permitsModule, 58, 8, abandonLua, 28, 1, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, abandonLua, 29, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, abandonLua, 31, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 35, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, abandonLua, 38, 3]),
+  script: linked('semaphore/abandon', 'b266ebcc64db7c5f64d837b883cccd9b26734660', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonLua, 0, 9, permitsModule, 0, 30, abandonLua, 9, 4, sharedClock, 0, 4, abandonLua, 13, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 17, 6, permitsModule, 37, 7, abandonLua, 23, 1, permitsModule, 58, 8, abandonLua, 24, 1, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, abandonLua, 25, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, abandonLua, 27, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 31, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, abandonLua, 34, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -680,7 +655,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('semaphore/acquire', '4a1ec1f74c12aa1a94558fa9aab1b14c89ca20b8', { reads: false, bytes: false }, [acquireLua, 0, 16, permitsModule, 0, 30, acquireLua, 16, 4, sharedClock, 0, 4, acquireLua, 20, 2, permitsModule, 37, 7, acquireLua, 22, 1, permitsModule, 58, 8, acquireLua, 23, 2, permitsModule, 86, 3, permitsModule, 75, 8, permitsModule, 89, 7, acquireLua, 25, 1, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 153, 2, acquireLua, 26, 5, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, acquireLua, 31, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, acquireLua, 33, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 40, 6, permitsModule, 30, 3, permitsModule, 72, 3, acquireLua, 46, 2, permitsModule, 75, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 96, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 48, 7, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 55, 4, permitsModule, 155, 2, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 157, 3, acquireLua, 59, 5, sharedTokens, 0, 3, permitsModule, 83, 3, acquireLua, 64, 1, permitsModule, 75, 8, permitsModule, 96, 14, acquireLua, 65, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 66, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 73, 9]),
+  script: linked('semaphore/acquire', '4a1ec1f74c12aa1a94558fa9aab1b14c89ca20b8', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireLua, 0, 12, permitsModule, 0, 30, acquireLua, 12, 4, sharedClock, 0, 4, acquireLua, 16, 2, permitsModule, 37, 7, acquireLua, 18, 1, permitsModule, 58, 8, acquireLua, 19, 2, permitsModule, 86, 3, permitsModule, 75, 8, permitsModule, 89, 7, acquireLua, 21, 1, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 153, 2, acquireLua, 22, 5, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, acquireLua, 27, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, acquireLua, 29, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 36, 6, permitsModule, 30, 3, permitsModule, 72, 3, acquireLua, 42, 2, permitsModule, 75, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 96, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 44, 7, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 51, 4, permitsModule, 155, 2, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 157, 3, acquireLua, 55, 5, sharedTokens, 0, 3, permitsModule, 83, 3, acquireLua, 60, 1, permitsModule, 75, 8, permitsModule, 96, 14, acquireLua, 61, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 62, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 69, 9]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -748,7 +723,7 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('semaphore/clear', '1fdbb1d792e5840c9ea4640b2c07b8ee133232e7', { reads: false, bytes: false }, [clearLua, 0, 6, clearLua, 7, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 16, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 6, 1, clearLua, 21, 5]),
+  script: linked('semaphore/clear', 'b7f44483b09700faff471a8f49a9f95b7087f865', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -793,7 +768,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('semaphore/extend', '6333ae120a297a7b5510e94f2aaecb9672f28530', { reads: false, bytes: false }, [extendLua, 0, 4, permitsModule, 0, 30, extendLua, 4, 4, sharedClock, 0, 4, extendLua, 8, 2, permitsModule, 75, 8, extendLua, 10, 18, permitsModule, 58, 8, extendLua, 28, 2, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, extendLua, 30, 3]),
+  script: linked('semaphore/extend', '6333ae120a297a7b5510e94f2aaecb9672f28530', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendLua, 0, 1, permitsModule, 0, 30, extendLua, 1, 4, sharedClock, 0, 4, extendLua, 5, 2, permitsModule, 75, 8, extendLua, 7, 18, permitsModule, 58, 8, extendLua, 25, 2, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, extendLua, 27, 3]),
   parts: ['state', 'permits', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -851,7 +826,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('semaphore/inspect', 'eb8269ae0c014263851efe2cfa7a64b6c5375b2e', { reads: true, bytes: false }, [inspectLua, 0, 5, permitsModule, 0, 30, inspectLua, 5, 4, sharedClock, 0, 4, inspectLua, 9, 3, permitsModule, 33, 4, inspectLua, 12, 12, sharedLine, 89, 12, inspectLua, 24, 20]),
+  script: linked('semaphore/inspect', 'eb8269ae0c014263851efe2cfa7a64b6c5375b2e', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, inspectLua, 0, 1, permitsModule, 0, 30, inspectLua, 1, 4, sharedClock, 0, 4, inspectLua, 5, 3, permitsModule, 33, 4, inspectLua, 8, 12, sharedLine, 89, 12, inspectLua, 20, 20]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return [
@@ -903,7 +878,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('semaphore/release', 'afdb9a67b77a21802673bdacfe4355e4257123ba', { reads: false, bytes: false }, [releaseLua, 0, 9, permitsModule, 0, 30, releaseLua, 9, 4, sharedClock, 0, 4, releaseLua, 13, 6, permitsModule, 33, 4, permitsModule, 44, 28, releaseLua, 19, 1, permitsModule, 110, 10, sharedLine, 171, 6, permitsModule, 120, 7, releaseLua, 20, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 24, 2, permitsModule, 148, 1, permitsModule, 127, 18, sharedClockSteps, 0, 3, permitsModule, 145, 3, permitsModule, 149, 2, releaseLua, 26, 2]),
+  script: linked('semaphore/release', 'afdb9a67b77a21802673bdacfe4355e4257123ba', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseLua, 0, 5, permitsModule, 0, 30, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 6, permitsModule, 33, 4, permitsModule, 44, 28, releaseLua, 15, 1, permitsModule, 110, 10, sharedLine, 171, 6, permitsModule, 120, 7, releaseLua, 16, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 20, 2, permitsModule, 148, 1, permitsModule, 127, 18, sharedClockSteps, 0, 3, permitsModule, 145, 3, permitsModule, 149, 2, releaseLua, 22, 2]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -953,7 +928,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: linked('semaphore/resize', '1b0bfbdab786548787a2cf96959c3703002f7a93', { reads: false, bytes: false }, [resizeLua, 0, 9, permitsModule, 0, 30, resizeLua, 9, 4, sharedClock, 0, 4, resizeLua, 13, 2, resizeLua, 16, 2, permitsModule, 127, 13, sharedClockSteps, 0, 3, permitsModule, 140, 11, resizeLua, 18, 1, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, resizeLua, 19, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 15, 1, resizeLua, 22, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 29, 4]),
+  script: linked('semaphore/resize', '1b0bfbdab786548787a2cf96959c3703002f7a93', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, resizeLua, 0, 5, permitsModule, 0, 30, resizeLua, 5, 4, sharedClock, 0, 4, resizeLua, 9, 2, resizeLua, 12, 2, permitsModule, 127, 13, sharedClockSteps, 0, 3, permitsModule, 140, 11, resizeLua, 14, 1, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, resizeLua, 15, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 11, 1, resizeLua, 18, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 25, 4]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -999,7 +974,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('semaphore/serve', '80dc4ac2bee5c32b9a2b8f2f9bb6af2a4674729c', { reads: false, bytes: false }, [serveLua, 0, 8, permitsModule, 0, 30, serveLua, 8, 4, sharedClock, 0, 4, serveLua, 12, 2, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, serveLua, 14, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 18, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, serveLua, 21, 3]),
+  script: linked('semaphore/serve', '80dc4ac2bee5c32b9a2b8f2f9bb6af2a4674729c', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, permitsModule, 0, 30, serveLua, 4, 4, sharedClock, 0, 4, serveLua, 8, 2, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, serveLua, 10, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 14, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, serveLua, 17, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
