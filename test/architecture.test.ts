@@ -25,7 +25,8 @@ const SHARED_FOLDERS = new Set([
 
 const files = FOLDERS.flatMap((folder) => filesIn(ROOT, folder, '.ts'))
 const sources = files.filter((path) => !path.endsWith('.test.ts'))
-const operations = filesIn(ROOT, 'lua', '.lua').filter((path) => !path.startsWith('lua/shared/'))
+const lua = filesIn(ROOT, 'lua', '.lua')
+const operations = lua.filter((path) => !path.startsWith('lua/shared/') && !path.endsWith('/keys.lua'))
 const structures = [...new Set(operations.map((path) => path.split('/')[1] ?? ''))]
 
 /** What users can import, `index` or `feed`, and the source it leads to. */

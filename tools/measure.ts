@@ -7,7 +7,7 @@ import { linesOfOperation } from './measure/lua.ts'
 import { FOLDERS, linesOf, measureParts, type Part, sum } from './measure/parts.ts'
 import { filesIn, findCycle, importsOf, textOf } from './measure/source-files.ts'
 
-const SOURCES = ['lua operations', 'lua fragments', 'src', 'server', 'tools']
+const SOURCES = ['lua operations', 'lua modules', 'src', 'server', 'tools']
 
 const root = join(import.meta.dirname, '..')
 const parts = measureParts(root)

@@ -1,4 +1,4 @@
--- The line of tickets; see shared/line.
+-- The line of tickets.
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
@@ -61,10 +61,10 @@ local function tell_granted(queue, ticket, message, how)
   return publish_to(ticket, message, how)
 end
 
--- Standing in the line of tickets; see shared/line.
+-- Standing in the line of tickets.
 local QUEUE_KEPT_MS = '7200000'
 
--- The first one asks: it is not silent; see shared/line.
+-- The first one asks: it is not silent; see `is_silent`.
 local function note_asked(queue, text)
   local score = redis.call('ZSCORE', queue, text)
   if string.find(score, '.', 1, true) then

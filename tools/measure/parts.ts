@@ -29,16 +29,16 @@ function isGenerated(path: string): boolean {
 /** The parts of the project, each with what belongs to it and to no other. */
 export function measureParts(root: string): Part[] {
   const lua = filesIn(root, 'lua', '.lua')
-  const isFragment = (path: string): boolean => path.startsWith('lua/shared/')
+  const isModule = (path: string): boolean => path.startsWith('lua/shared/')
   const script = measureScripts(root)
   const source = (folder: string) => (path: string) => path.startsWith(`${folder}/`) && !isTest(path)
   return [
     measureLua(
       root,
       'lua operations',
-      lua.filter((path) => !isFragment(path)),
+      lua.filter((path) => !isModule(path)),
     ),
-    measureLua(root, 'lua fragments', lua.filter(isFragment)),
+    measureLua(root, 'lua modules', lua.filter(isModule)),
     ...['src', 'server', 'tools', 'bench', 'examples'].map((folder) => script(folder, source(folder))),
     script('tests', isTest),
   ]

@@ -16,7 +16,8 @@ export function allMutants(root: string, language: Language): Mutant[] {
 }
 
 function luaMutants(root: string): Mutant[] {
-  return filesIn(root, 'lua', '.lua').flatMap((file) => {
+  const files = filesIn(root, 'lua', '.lua').filter((file) => !file.endsWith('/keys.lua'))
+  return files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')
     return mutantsOf(file, text, luaChanges(text))
   })

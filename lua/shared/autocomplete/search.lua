@@ -88,7 +88,7 @@ local function new_list()
 end
 
 -- The first places among members of `words`. Few are wanted, so each is put where it belongs: sorting all of
--- them takes three times as long. Numbers are compared, as in shared/autocomplete/search.
+-- them takes three times as long. Numbers are compared, as in `is_before`.
 local function first_of_members(members, most)
   local unpack_place, insert = struct.unpack, table.insert
   local ranks, refs, size, more = new_list(), new_list(), 0, false

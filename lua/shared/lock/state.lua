@@ -58,7 +58,7 @@ local function kept_ms_after(left_ms, awaited)
   return awaited and '14400000' or '1200000'
 end
 
--- Writes the main key of a lock; see shared/lock/state.
+-- Writes the main key of a lock.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -116,7 +116,7 @@ local function grant(lock, id, holder, token, expires_at_ms)
 end
 
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
--- field as shared/lock/state and shared/lock/state do, without taking it apart. Anything else takes the long
+-- field as `read_lock` and `save_lock` do, without taking it apart. Anything else takes the long
 -- way.
 
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is

@@ -1,5 +1,5 @@
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/idle,
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see `hand_over`,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
@@ -200,7 +200,7 @@ local function watching_process(idle)
   return first[1] and process_of({ id = first[#first] })
 end
 
--- How a worker waits; see shared/queue/idle.
+-- How a worker waits.
 
 -- Answers whether it stands there, where the user may do that.
 local function stand_idle(idle, queue, name, score)

@@ -99,7 +99,7 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
--- Its payload is stored apart; see shared/queue/job.
+-- Its payload is stored apart; see `payload_of`.
 local APART = 64
 
 -- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/ends.
@@ -213,7 +213,7 @@ local function flag_job(jobs, queue, seq, record, run, flag)
   return run
 end
 
--- Takes back what shared/queue/job says; the run says it.
+-- Takes back what `flag_job` says; the run says it.
 local function unflag_job(jobs, seq, run, flag)
   local flags = run.flags - flag
   redis.call(

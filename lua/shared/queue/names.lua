@@ -90,7 +90,7 @@ local function enter_tags(tagged, seq, tags)
   end
 end
 
--- Takes a job from its tags; see shared/queue/names.
+-- Takes a job from its tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
   local members = { is_tracked and '\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do

@@ -55,7 +55,7 @@ local function tell_parent(told, jobs, ref, waits)
   return #result + #message
 end
 
--- What comes from other queues; see shared/queue/outbox.
+-- What comes from other queues.
 
 -- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
 -- since. News that come late do not begin it again.
@@ -112,7 +112,7 @@ local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
 end
 
 -- Children of parents that were not known when they were asked after; others of the same parent have come since, for which it is asked after
--- once more. See shared/queue/outbox.
+-- once more. See `hear_of_unknown`.
 
 -- At most so many; the others are told when it has been asked after again. Answers how many became ready, and how many more may be told.
 local function settle_asked(keys, queue, now_us, most)

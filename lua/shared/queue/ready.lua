@@ -22,7 +22,7 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/ready.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see `sweep_ready`.
 -- `queue.left`: how many there were before.
 
 -- Marks; see shared/queue/state. Of RETURNED also jobs that are gone again.

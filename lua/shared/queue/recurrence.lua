@@ -1,7 +1,7 @@
 -- A mark; see shared/queue/state.
 local RECURRENCES = 8
 
--- Changes to recurrences; see shared/queue/recurrence.
+-- Changes to recurrences.
 
 -- Behind all that run.
 local NO_RUN = '9007199254740991'

@@ -106,7 +106,7 @@ local function note_run(idle, queue, recurrence, now_ms, how)
   end
 end
 
--- Remembers why a job failed last; see shared/queue/run.
+-- Remembers why a job failed last; see `pack_failure`.
 local function note_failure(jobs, seq, at_ms, kind, message)
   redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
 end
@@ -176,7 +176,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   redis.call('HDEL', keys.jobs, 'o' .. seq)
 end
 
--- Tells everything that happened to a job; see shared/queue/run.
+-- Tells everything that happened to a job; see `note_history`.
 local HAPPENED = {
   t = 'retried',
   l = 'reclaimed',

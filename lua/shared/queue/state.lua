@@ -3,7 +3,7 @@
 --                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/line
 --   <caller>         the record of a slot; see shared/calls
---   settings, burst  what people set; see shared/queue/state and shared/queue/state
+--   settings, burst  what people set; see `parse_settings` and `read_burst`
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -125,7 +125,7 @@ local NEVER_MS = 9007199254740991
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
 
--- Marks; see shared/queue/state.
+-- Marks; see `is_marked`.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
@@ -137,7 +137,7 @@ local function widen(queue, mark, written, first)
   end
 end
 
--- Changes to the main key of a queue; see shared/queue/state for its fields.
+-- Changes to the main key of a queue; see above for its fields.
 
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
 local function begin_queue(meta, queue, now_us)
@@ -243,7 +243,7 @@ end
 
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
--- of the rate stands in a field of its own; see shared/queue/state.
+-- of the rate stands in a field of its own; see `read_burst`.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -284,7 +284,7 @@ local function read_burst(hash, field, rate)
   return is_of_rate and tonumber(burst) or 0
 end
 
--- Changes to bursts; see shared/queue/state. They come before the settings: to remove one may be refused, and a queue that goes on by its
+-- Changes to bursts. They come before the settings: to remove one may be refused, and a queue that goes on by its
 -- settings is to know what is due. Before them something is written that a server out of memory refuses: behind a removal it takes all.
 
 -- Answers by how many fields there are more.

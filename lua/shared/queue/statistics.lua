@@ -11,7 +11,7 @@ local function bucket_of(span_ms)
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
 
--- Remembers for the statistics what happened to a job; see shared/queue/statistics.
+-- Remembers for the statistics what happened to a job; see `leave_notes`.
 local function count_job(queue, kind, name)
   local counted = queue.counted
   if not counted then
@@ -59,7 +59,7 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
   end
 end
 
--- The statistics, a hash, and what the notes of calls (see shared/queue/statistics) add to it:
+-- The statistics, a hash, and what the notes of calls (see `leave_notes`) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
 --                               tells whether the slot has been taken over; how many were enqueued, acked, retried,

@@ -1,4 +1,4 @@
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- The theoretical arrival time of gcra. Spans are whole microseconds and a rest in
 -- `1 / limit` of one.
 
 -- What a unit costs, and how far ahead of now the arrival time may lie.

@@ -4,9 +4,9 @@
 --     kept_until_ms     the key is kept until then at least
 --     token             its newest token
 --     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/subject
+--   time                what time it is for the subject; see `read_time`
 --   refunded            tokens that have been refunded; see shared/rate-limit/refund
---   <caller>            the record of a slot; see shared/rate-limit/subject
+--   <caller>            the record of a slot; see `recall_token`
 local SUBJECT_LAYOUT = '1'
 local FIRST_LIMIT = 5
 

@@ -65,7 +65,7 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 
--- Granting permits and removing them; see shared/semaphore/permits.
+-- Granting permits and removing them.
 local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
@@ -174,7 +174,7 @@ local function reap(semaphore, permits, ids, now_ms)
   return true
 end
 
--- Writes the main key of a semaphore; see shared/semaphore/permits.
+-- Writes the main key of a semaphore.
 
 -- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
 -- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.

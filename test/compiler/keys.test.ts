@@ -1,0 +1,114 @@
+// The keys of a structure are listed once; a script is declared those that it uses, in the order of the list.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { compileTree } from '../../tools/contract/compile.ts'
+import type { Contract } from '../../tools/contract/contract.ts'
+import { locate } from '../../tools/contract/locate.ts'
+import { ContractError } from '../../tools/contract/problem.ts'
+
+const LIST = `-- The keys of a gauge.
+return {
+  state = 'hash', -- what it shows
+  recent = 'sorted set', -- readings -> when
+  spare_log = 'stream', -- all that happened
+}
+`
+const HEAD = '--[[\nReads.\n\n@returns read\n@cost    O(1)\n]]\n'
+
+function compiled(body: string, { keys = LIST, module = '' } = {}): Contract {
+  const root = join(mkdtempSync(join(tmpdir(), 'perilune-keys-')), 'redis')
+  onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))
+  mkdirSync(join(root, 'gauge'), { recursive: true })
+  mkdirSync(join(root, 'shared'))
+  writeFileSync(join(root, 'gauge/keys.lua'), keys)
+  writeFileSync(join(root, 'gauge/read.lua'), `${HEAD}${body}return { 'read' }\n`)
+  writeFileSync(join(root, 'shared/clean.lua'), module)
+  return compileTree(root)
+}
+
+function problems(...given: Parameters<typeof compiled>): string[] {
+  try {
+    compiled(...given)
+    return []
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error
+    return error.problems.map(({ file, line, message }) => `${file}:${line} ${message}`)
+  }
+}
+
+const CLEAN = `local function drop(keys)\n  redis.call('UNLINK', keys.state, keys.spare_log)\nend
+local function clean(all)\n  drop(all)\n  redis.call('UNLINK', all.recent)\nend\n`
+
+test('a script is declared the keys that it takes itself, in the order of the list', () => {
+  const operation = compiled("redis.call('XLEN', keys.spare_log)\nredis.call('HDEL', keys.state, 'a')\n")
+    .operations['gauge/read']
+
+  expect(operation?.keys).toEqual([
+    { name: 'state', part: 'state', type: 'hash', about: 'what it shows' },
+    { name: 'spare_log', part: 'spare-log', type: 'stream', about: 'all that happened' },
+  ])
+  expect(operation?.source.split('\n').slice(0, 3)).toEqual([
+    'local state = KEYS[1]',
+    'local spare_log = KEYS[2]',
+    "redis.call('XLEN', spare_log)",
+  ])
+  expect(locate(operation?.lines ?? [], 2)).toEqual({ file: 'redis/gauge/keys.lua', line: 5 })
+})
+
+test('what functions take of the table that they are given is declared, too, under whatever name they have it', () => {
+  const operation = compiled('clean(keys)\n', { module: CLEAN }).operations['gauge/read']
+
+  expect(operation?.keys.map(({ name }) => name)).toEqual(['state', 'recent', 'spare_log'])
+})
+
+test('a local of the script may have the name of a key', () => {
+  const { source = '' } =
+    compiled("local state = redis.call('HGET', keys.state, 'a')\nredis.call('HSET', keys.state, 'b', state)\n")
+      .operations['gauge/read'] ?? {}
+
+  expect(source).toContain("local state = redis.call('HGET', state_key, 'a')\nredis.call('HSET', state_key, 'b', state)")
+})
+
+const AT = 'redis/gauge/read.lua:7'
+const IN_LIST = 'redis/gauge/keys.lua:3'
+
+test.each([
+  ['a misspelt key', "redis.call('HDEL', keys.stat, 'a')\n", {}, `${AT} the structure has no key stat: did you mean state?`],
+  ['a key that is not listed', "redis.call('HDEL', keys.x, 'a')\n", {}, `${AT} the structure has no key x`],
+  ['a table of keys that is kept', 'local all = keys\n', {}, `${AT} keys may be given to a function, or asked for a key, no more`],
+  [
+    'a module that takes the table by itself',
+    'clean()\n',
+    { module: "local function clean()\n  redis.call('HDEL', keys.state, 'a')\nend\n" },
+    'redis/shared/clean.lua:2 a module takes keys as a parameter',
+  ],
+  [
+    'a kind that there is not',
+    "redis.call('HDEL', keys.state, 'a')\n",
+    { keys: LIST.replace("'hash'", "'map'") },
+    `${IN_LIST} state: "map" is no kind of key: use string, hash, list, set, zset, sorted set, stream, list, set, hash or sorted set`,
+  ],
+  [
+    'a key of which nothing is said',
+    "redis.call('HDEL', keys.state, 'a')\n",
+    { keys: LIST.replace(' -- what it shows', '') },
+    `${IN_LIST} state: say behind it, in a comment, what it holds`,
+  ],
+  [
+    'a key that is listed twice',
+    "redis.call('HDEL', keys.state, 'a')\n",
+    { keys: LIST.replace('return {', "return {\n  recent = 'list', -- readings") },
+    'redis/gauge/keys.lua:5 the key recent is listed twice',
+  ],
+  [
+    'a list that is none',
+    "redis.call('HDEL', keys.state, 'a')\n",
+    { keys: 'local keys = {}\n' },
+    "redis/gauge/keys.lua:1 this file lists the keys of a structure: write return { name = 'hash', -- what it holds }, one key a line",
+  ],
+])('refused: %s', (_, body, files, problem) => {
+  expect(problems(body, files)).toContain(problem)
+})
