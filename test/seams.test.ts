@@ -63,6 +63,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/subscriptions/webhook.ts',
   'server/testing/feed-api.ts',
   'server/unsent.ts',
+  'server/v1/coordination/lending.ts',
   'server/v1/event-stream.ts',
   'server/v1/queues/event-stream.ts',
   'server/v1/waits.ts',
