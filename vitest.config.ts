@@ -18,7 +18,7 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     // Files keep to themselves: to load the library anew for each of them takes a quarter of the time of all.
     isolate: false,
-    maxWorkers: 4,
+    maxWorkers: 5,
     testTimeout: 120_000,
     hookTimeout: 30_000,
     // A busy machine takes its time: what is waited for may come late, and fails only where it never comes.

@@ -7,5 +7,15 @@ Removes all entries. Redis frees the memory in the background.
 
 return {
   'cleared',
-  redis.call('UNLINK', keys.entries, keys.ids, keys.words, keys.tops, keys.expiry, keys.fronts, keys.forks, keys.meta) > 0 and 1 or 0,
+  redis.call(
+    'UNLINK',
+    keys.entries,
+    keys.ids,
+    keys.words,
+    keys.tops,
+    keys.expiry,
+    keys.fronts,
+    keys.forks,
+    keys.meta
+  ) > 0 and 1 or 0,
 }

@@ -31,4 +31,7 @@ end
 if #document <= math.max(#known, SMALL_BYTES) then
   redis.call('HDEL', keys.documents, name)
 end
-return { 'replaced', store_document(keys.meta, keys.names, keys.documents, name, version, document, clock_us()) }
+return {
+  'replaced',
+  store_document(keys.meta, keys.names, keys.documents, name, version, document, clock_us()),
+}

@@ -6,7 +6,10 @@ Forgets a partition with all that has not been flushed, and its epoch. Safe to r
 @cost    O(1), the memory is freed in the background
 ]]
 
-if redis.call('UNLINK', keys.meta, keys.values, keys.pending, keys.rest, keys.sealed, keys.clean, keys.once) == 0 then
+if
+  redis.call('UNLINK', keys.meta, keys.values, keys.pending, keys.rest, keys.sealed, keys.clean, keys.once)
+  == 0
+then
   return { 'absent' }
 end
 return { 'cleared' }

@@ -69,7 +69,8 @@ else
       refused[#refused + 1] = 'behind'
       now[place + 1] = redis.call('HGET', keys.values, id)
     else
-      local value, is_pending = add(keys.values, keys.pending, keys.rest, keys.clean, id, delta, partition.rest_ms > 0)
+      local value, is_pending =
+        add(keys.values, keys.pending, keys.rest, keys.clean, id, delta, partition.rest_ms > 0)
       if value then
         added = added or is_pending
         now[place + 1] = value

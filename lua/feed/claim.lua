@@ -101,7 +101,16 @@ local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
   feed.token = math.max(feed.token + 1, now_us)
   prolong_entries(feed, keys.expiry, found.free, expires_at_ms + grace_ms)
-  open_claim(keys.leases, keys.claimed, keys.returned, keys.work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+  open_claim(
+    keys.leases,
+    keys.claimed,
+    keys.returned,
+    keys.work,
+    exact(feed.token),
+    expires_at_ms,
+    lease_ms,
+    found.free
+  )
 end
 if #found.free > 0 then
   remember_answer(keys.meta, caller, call, now_ms, exact(feed.token))

@@ -22,7 +22,8 @@ local expires_at_ms = now_ms + lease_ms
 redis.call('HDEL', keys.work, '')
 redis.call('ZADD', keys.leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
-local prolonged = prolong_entries(feed, keys.expiry, work_of(keys.claimed, keys.work, token), expires_at_ms + grace_ms)
+local prolonged =
+  prolong_entries(feed, keys.expiry, work_of(keys.claimed, keys.work, token), expires_at_ms + grace_ms)
 for _, entry in ipairs(prolonged) do
   records[#records + 1] = entry.place
   records[#records + 1] = format_work(entry)

@@ -16,7 +16,7 @@ if redis.call('ZREM', keys.subscribers, name) == 0 then
   return { 'absent' }
 end
 if may_rest(feed) then
-    rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
   save_feed(keys.meta, feed)
 end
 return { 'forgotten' }

@@ -40,13 +40,35 @@ local page = { messages = {}, claims = {} }
 
 local hide = { origin = except_origin, claimed = not include_claimed }
 local most = math.min(CALL_BYTES, most_bytes)
-local position, shown, more, left =
-  read_log(feed, keys.log, keys.early, keys.bodies, keys.claimed, keys.leases, keys.work, start.position, limit, most, hide, now_ms, page)
+local position, shown, more, left = read_log(
+  feed,
+  keys.log,
+  keys.early,
+  keys.bodies,
+  keys.claimed,
+  keys.leases,
+  keys.work,
+  start.position,
+  limit,
+  most,
+  hide,
+  now_ms,
+  page
+)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
   local suffix
-  suffix, more =
-    read_delayed(keys.delayed, keys.parked, keys.bodies, start, limit - shown, left, hide, now_ms, page.messages)
+  suffix, more = read_delayed(
+    keys.delayed,
+    keys.parked,
+    keys.bodies,
+    start,
+    limit - shown,
+    left,
+    hide,
+    now_ms,
+    page.messages
+  )
   next_marker = next_marker .. suffix
 elseif include_delayed then
   next_marker = next_marker .. start.suffix

@@ -30,7 +30,8 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local left = lock.last_ticket > 0 and redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket)) > 0
+local left = lock.last_ticket > 0
+  and redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket)) > 0
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
 if gave then
   lock.mode = '-'

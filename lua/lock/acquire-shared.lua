@@ -28,8 +28,15 @@ local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms, ended = reading_of(lock, keys.readers, keys.reader_ids, id, now_ms)
 if known then
   if confirms then
-    ends_at_ms =
-      confirm_reader(lock, keys.readers, keys.reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
+    ends_at_ms = confirm_reader(
+      lock,
+      keys.readers,
+      keys.reader_ids,
+      string.format('%.0f', known),
+      ends_at_ms,
+      lease_ms,
+      now_ms
+    )
     save_freed_lock(keys.state, lock, now_ms)
   end
   return { 'granted', known, ends_at_ms, now_ms }

@@ -54,7 +54,8 @@ end
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  names, payloads = lease_plain(keys.jobs, keys.ready, keys.leases, queue, numbers, taken, stored, now_us, ends_ms)
+  names, payloads =
+    lease_plain(keys.jobs, keys.ready, keys.leases, queue, numbers, taken, stored, now_us, ends_ms)
   if not names then
     -- Nothing is leased without the right to that; a call that acks nothing is refused.
     if #numbers == 0 then

@@ -63,11 +63,12 @@ if queue.idle > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
   local payload, called = payloads[payloads_at], false
   if count == 1 and may_hand(queue, codec, keys.ready, name, payload, now_ms, how) then
-        handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+    handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
   end
-  call_others = not called and function()
-    call_idle(keys.idle, queue, math.min(count, 8), now_ms, how)
-  end
+  call_others = not called
+    and function()
+      call_idle(keys.idle, queue, math.min(count, 8), now_ms, how)
+    end
 end
 if not handed then
   -- Counted by hand: a table is searched for its length.

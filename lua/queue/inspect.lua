@@ -20,7 +20,8 @@ local bursts = redis.call('HGET', keys.groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)
 local listed = math.max(0, redis.call('LLEN', keys.ready) - queue.ghosts)
 local oldest = listed > 0 and redis.call('LINDEX', keys.ready, '0')
-local overdue = redis.call('ZCOUNT', keys.scheduled, '-inf', now_ms) + redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
+local overdue = redis.call('ZCOUNT', keys.scheduled, '-inf', now_ms)
+  + redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
 return {
   'inspection',
   now_ms,

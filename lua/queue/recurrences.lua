@@ -29,7 +29,8 @@ if #wanted >= wanted_at then
     ids[#ids + 1] = wanted[at]
   end
 else
-  ids = only_short and redis.call('ZRANGE', keys.short, from, to) or redis.call('ZRANGE', keys.recurring, from, to)
+  ids = only_short and redis.call('ZRANGE', keys.short, from, to)
+    or redis.call('ZRANGE', keys.recurring, from, to)
   next_place = #ids < limit and -1 or after + #ids
 end
 local told, budget = {}, budget_of(math.huge)

@@ -31,8 +31,11 @@ local first = math.max(now - period.slots + 1, math.floor(from_ms / length_ms))
 if count > 0 then
   first = math.max(first, last - count + 1)
 end
-local changed =
-  changed_periods(keys.stats, redis.call('GET', keys.notes) or '', redis.call('HGET', keys.stats, 'names') or '')
+local changed = changed_periods(
+  keys.stats,
+  redis.call('GET', keys.notes) or '',
+  redis.call('HGET', keys.stats, 'names') or ''
+)
 local told, fields = {}, {}
 for number = first, last do
   fields[#fields + 1] = field_of(period, number, name)

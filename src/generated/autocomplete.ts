@@ -60,9 +60,19 @@ renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
 return { 'added', new, replaced, taken }` }
-const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [7, 4], text: `return {
+const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [7, 14], text: `return {
 'cleared',
-redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
+redis.call(
+'UNLINK',
+entries,
+ids,
+words,
+tops,
+expiry,
+fronts,
+forks,
+meta
+) > 0 and 1 or 0,
 }` }
 const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 20], text: `local codec = ARGV[1]
 local query = ARGV[2]
@@ -1539,7 +1549,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('autocomplete/clear', '1fbfb8654f66a3eb9b15408f05a5d6fe9991f71b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 23, 1, clearLua, 0, 4]),
+  script: linked('autocomplete/clear', '707e7141fa469705d0953aeb85b57c997d27a307', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 23, 1, clearLua, 0, 14]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode() {
     return []

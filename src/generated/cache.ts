@@ -204,7 +204,7 @@ const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], tex
 local load = KEYS[2]
 local load = KEYS[1]
 local generation = KEYS[1]` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 41, 1, 13], text: `local codec = ARGV[1]
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 47, 1, 13], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local version = tonumber(ARGV[4])
@@ -256,7 +256,13 @@ revoke(load, known, token)
 if version > 0 then
 redis.call('HSET', load, 'version', exact(version))
 end
-remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
+remember_answer(
+load,
+caller,
+call,
+now_ms,
+exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0'
+)
 if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
 redis.call('HSET', load, 'layout', '1', 'token', exact(token))
 end
@@ -859,7 +865,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: linked('cache/set', '21248d818122c20589ed19a63bfff827d1b49e0b', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, setLua, 12, 1, loadModule, 0, 28, setLua, 13, 1, valueModule, 0, 8, setLua, 14, 4, sharedClock, 0, 4, setLua, 18, 2, sharedCalls, 3, 10, setLua, 20, 12, sharedNumbers, 0, 7, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedExpiry, 0, 18, sharedCalls, 13, 11, sharedCalls, 27, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, setLua, 32, 5, sharedTokens, 0, 3, setLua, 37, 1, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, setLua, 38, 10, loadModule, 28, 3, loadModule, 47, 7, setLua, 48, 12, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 60, 3, messagesModule, 0, 9, setLua, 63, 3]),
+  script: linked('cache/set', '0991a6043643895665e72c9ff9cee9667e44c7c6', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, setLua, 12, 1, loadModule, 0, 28, setLua, 13, 1, valueModule, 0, 8, setLua, 14, 4, sharedClock, 0, 4, setLua, 18, 2, sharedCalls, 3, 10, setLua, 20, 12, sharedNumbers, 0, 7, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedExpiry, 0, 18, sharedCalls, 13, 11, sharedCalls, 27, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, setLua, 32, 5, sharedTokens, 0, 3, setLua, 37, 1, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, setLua, 38, 10, loadModule, 28, 3, loadModule, 47, 7, setLua, 48, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 66, 3, messagesModule, 0, 9, setLua, 69, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [

@@ -66,7 +66,7 @@ end
 return { 'removed' }
 end
 return { 'absent' }` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 18], text: `local name = ARGV[1]
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 21], text: `local name = ARGV[1]
 local seen = tonumber(ARGV[2])
 local document = ARGV[3]
 if not knows_layout(meta) then
@@ -86,7 +86,10 @@ end
 if #document <= math.max(#known, 8192) then
 redis.call('HDEL', documents, name)
 end
-return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }` }
+return {
+'replaced',
+store_document(meta, names, documents, name, version, document, clock_us()),
+}` }
 
 export interface GetArguments {
   /** the name */
@@ -280,7 +283,7 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('catalog/replace', '9b8e4a81e2e0d132d809dbbd4eade3175c3273af', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, replaceLua, 0, 3, sharedCatalog, 0, 3, replaceLua, 3, 7, sharedCatalog, 3, 4, replaceLua, 10, 10, sharedCatalog, 7, 7, sharedClock, 0, 4, replaceLua, 20, 1]),
+  script: linked('catalog/replace', '1ada535fb4130b688645c9f41ff853b8cd2088dc', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, replaceLua, 0, 3, sharedCatalog, 0, 3, replaceLua, 3, 7, sharedCatalog, 3, 4, replaceLua, 10, 10, sharedCatalog, 7, 7, sharedClock, 0, 4, replaceLua, 20, 4]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [

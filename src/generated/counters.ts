@@ -45,7 +45,7 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 23, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
+const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 26, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
 local known = tonumber(ARGV[2])
 local batch = ARGV[3]
 local keep = ARGV[4]
@@ -67,7 +67,10 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+lost = lost
+- count_again(pending, sealed)
++ redis.call('HLEN', rest)
++ redis.call('HLEN', pending)
 partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
 partition.rest_ms = partition.sealed_ms
@@ -98,7 +101,10 @@ const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [8
 return { 'absent' }
 end
 return { 'cleared' }` }
-const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [8, 4], text: `if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
+const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [8, 7], text: `if
+redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once)
+== 0
+then
 return { 'absent' }
 end
 return { 'cleared' }` }
@@ -117,7 +123,7 @@ if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 17, 1, 8, 2, 55], text: `local caller = ARGV[1]
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 17, 1, 8, 2, 56], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local remember_ms = tonumber(ARGV[3])
 local most_dirty = tonumber(ARGV[4])
@@ -175,7 +181,8 @@ refused[#refused + 1] = place
 refused[#refused + 1] = 'behind'
 now[place + 1] = redis.call('HGET', values, id)
 else
-local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+local value, is_pending =
+add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
 if value then
 added = added or is_pending
 now[place + 1] = value
@@ -898,7 +905,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('counters/begin', 'b6c13238aa632e1cc93626a5e96a368690f44b7d', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 0, 14, beginLua, 5, 17, partitionModule, 78, 11, beginLua, 22, 6, sharedNumbers, 0, 7, partitionModule, 14, 20, beginLua, 28, 21]),
+  script: linked('counters/begin', '2523e3493ef43b15d52a8a32d0e177ea84c1dc13', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 0, 14, beginLua, 5, 17, partitionModule, 78, 11, beginLua, 22, 9, sharedNumbers, 0, 7, partitionModule, 14, 20, beginLua, 31, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -978,7 +985,7 @@ export type ClearAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('counters/clear', '77d8736c6840b036db5ef259623ea6969506e455', { reads: false, bytes: false }, [keysLua, 0, 6, keysLua, 7, 1, clearLua, 0, 4]),
+  script: linked('counters/clear', '7888664258a1650dc96e013e9289203d4d41123b', { reads: false, bytes: false }, [keysLua, 0, 6, keysLua, 7, 1, clearLua, 0, 7]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
   encode() {
     return []
@@ -1129,7 +1136,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: linked('counters/increment', 'fa1181463136c6e9068313bbbc3493fd907fce03', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 0, 14, incrementLua, 5, 8, sharedClock, 0, 4, incrementLua, 13, 9, sharedCalls, 3, 10, incrementLua, 22, 5, partitionModule, 66, 12, incrementLua, 27, 9, amountsModule, 39, 3, incrementLua, 36, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 37, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 44, 31, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 75, 1, sharedIdempotency, 12, 5, incrementLua, 76, 3, partitionModule, 113, 4, incrementLua, 79, 2, partitionModule, 14, 1, sharedNumbers, 0, 7, partitionModule, 15, 19, incrementLua, 81, 2, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, partitionModule, 63, 3, incrementLua, 83, 2]),
+  script: linked('counters/increment', 'd107cb95036b42a4cbf99d87c20010788a1f1cdf', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 0, 14, incrementLua, 5, 8, sharedClock, 0, 4, incrementLua, 13, 9, sharedCalls, 3, 10, incrementLua, 22, 5, partitionModule, 66, 12, incrementLua, 27, 9, amountsModule, 39, 3, incrementLua, 36, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 37, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 44, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 76, 1, sharedIdempotency, 12, 5, incrementLua, 77, 3, partitionModule, 113, 4, incrementLua, 80, 2, partitionModule, 14, 1, sharedNumbers, 0, 7, partitionModule, 15, 19, incrementLua, 82, 2, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, partitionModule, 63, 3, incrementLua, 84, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

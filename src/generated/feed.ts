@@ -343,7 +343,7 @@ remember_answer(meta, caller, call, now_ms, exact(#entries))
 save_feed(meta, feed)
 end
 return { 'buried', #entries }` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 29, 1, 9, 2, 17, 1, 15, 1, 27], text: `local codec = ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 29, 1, 9, 2, 17, 1, 15, 1, 36], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -428,7 +428,16 @@ local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
 feed.token = math.max(feed.token + 1, now_us)
 prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
-open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+open_claim(
+leases,
+claimed,
+returned,
+work,
+exact(feed.token),
+expires_at_ms,
+lease_ms,
+found.free
+)
 end
 if #found.free > 0 then
 remember_answer(meta, caller, call, now_ms, exact(feed.token))
@@ -522,7 +531,7 @@ return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 9, 1, 33], text: `local token = ARGV[1]
+const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 9, 1, 34], text: `local token = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local grace_ms = tonumber(ARGV[3])
 local feed = open_feed(meta, '')
@@ -537,7 +546,8 @@ local expires_at_ms = now_ms + lease_ms
 redis.call('HDEL', work, '')
 redis.call('ZADD', leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
-local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
+local prolonged =
+prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
 for _, entry in ipairs(prolonged) do
 records[#records + 1] = entry.place
 records[#records + 1] = format_work(entry)
@@ -766,7 +776,7 @@ if feed.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }` }
-const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 17, 1, 13, 1, 18], text: `local codec = ARGV[1]
+const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 17, 1, 35, 1, 18], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local after = ARGV[3]
 local limit = tonumber(ARGV[4])
@@ -793,13 +803,35 @@ local now_ms = math.floor(now_us / 1000)
 local page = { messages = {}, claims = {} }
 local hide = { origin = except_origin, claimed = not include_claimed }
 local most = math.min(4194304, most_bytes)
-local position, shown, more, left =
-read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
+local position, shown, more, left = read_log(
+feed,
+log,
+early,
+bodies,
+claimed,
+leases,
+work,
+start.position,
+limit,
+most,
+hide,
+now_ms,
+page
+)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
 local suffix
-suffix, more =
-read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
+suffix, more = read_delayed(
+delayed,
+parked,
+bodies,
+start,
+limit - shown,
+left,
+hide,
+now_ms,
+page.messages
+)
 next_marker = next_marker .. suffix
 elseif include_delayed then
 next_marker = next_marker .. start.suffix
@@ -2458,7 +2490,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('feed/bury', '16ca780af21a38c2a6f5ce352a8a21d565c575f5', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 66, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, buryLua, 20, 11, sharedCalls, 3, 10, buryLua, 31, 7, sharedClock, 0, 4, buryLua, 38, 2, claimsModule, 3, 4, buryLua, 40, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 43, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 50, 4, stateModule, 51, 3, buryLua, 54, 1, retentionModule, 69, 9, buryLua, 55, 1, sharedNumbers, 0, 7, stateModule, 76, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 54, 22, stateModule, 82, 7, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 135, 12, deadModule, 59, 13, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, deadModule, 72, 4, buryLua, 8, 12, buryLua, 56, 1, sharedMessages, 42, 10, buryLua, 57, 3, claimsModule, 0, 3, buryLua, 60, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 64, 2, stateModule, 97, 3, buryLua, 66, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, buryLua, 67, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, buryLua, 69, 4]),
+  script: linked('feed/bury', '3818cf479d68ea1ce8fa5fdc839bcb08621058ca', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 66, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, buryLua, 20, 11, sharedCalls, 3, 10, buryLua, 31, 7, sharedClock, 0, 4, buryLua, 38, 2, claimsModule, 3, 4, buryLua, 40, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 43, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 50, 4, stateModule, 51, 3, buryLua, 54, 1, retentionModule, 69, 9, buryLua, 55, 1, sharedNumbers, 0, 7, stateModule, 76, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 54, 22, stateModule, 82, 7, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 135, 12, deadModule, 59, 13, stateModule, 147, 1, stateModule, 130, 5, stateModule, 148, 8, deadModule, 72, 4, buryLua, 8, 12, buryLua, 56, 1, sharedMessages, 42, 10, buryLua, 57, 3, claimsModule, 0, 3, buryLua, 60, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 130, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 64, 2, stateModule, 97, 3, buryLua, 66, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 11, stateModule, 130, 5, stateModule, 124, 6, buryLua, 67, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, buryLua, 69, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2535,7 +2567,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: linked('feed/claim', 'fbc432449ccd9fbb79f38cc2610b1cf68bc0ef62', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 67, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimLua, 11, 14, sharedClock, 0, 4, claimLua, 25, 2, sharedCalls, 3, 10, claimLua, 27, 5, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 61, 1, keysLua, 60, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 32, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 34, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 40, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 54, 22, stateModule, 82, 7, stateModule, 130, 5, claimLua, 42, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 43, 3, claimsModule, 44, 3, claimLua, 46, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 47, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 48, 2, stateModule, 51, 3, claimLua, 50, 3, stateModule, 135, 12, claimLua, 53, 14, retentionModule, 69, 9, claimLua, 67, 1, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, stateModule, 76, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 147, 9, deadModule, 72, 4, claimLua, 68, 1, sharedMessages, 42, 10, claimLua, 69, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 72, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, claimLua, 75, 2, stateModule, 97, 3, claimLua, 77, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, claimLua, 78, 6, claimsModule, 114, 18, claimLua, 84, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 85, 3, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, claimLua, 88, 9, readingModule, 129, 16, stateModule, 147, 9, readingModule, 145, 2, claimLua, 97, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 101, 6, delayedModule, 105, 9, claimLua, 107, 1]),
+  script: linked('feed/claim', '13179df94b801d80ddd7823a2ffddd130d05234e', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 67, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, claimLua, 11, 14, sharedClock, 0, 4, claimLua, 25, 2, sharedCalls, 3, 10, claimLua, 27, 5, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 61, 1, keysLua, 60, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 32, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 34, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 40, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 54, 22, stateModule, 82, 7, stateModule, 130, 5, claimLua, 42, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 76, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 43, 3, claimsModule, 44, 3, claimLua, 46, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 47, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 48, 2, stateModule, 51, 3, claimLua, 50, 3, stateModule, 135, 12, claimLua, 53, 14, retentionModule, 69, 9, claimLua, 67, 1, deadModule, 49, 2, stateModule, 40, 11, deadModule, 51, 1, stateModule, 76, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 147, 9, deadModule, 72, 4, claimLua, 68, 1, sharedMessages, 42, 10, claimLua, 69, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 72, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 76, 6, compactModule, 45, 10, claimLua, 75, 2, stateModule, 97, 3, claimLua, 77, 1, stateModule, 112, 1, stateModule, 100, 12, stateModule, 113, 17, claimLua, 78, 6, claimsModule, 114, 18, claimLua, 84, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 85, 12, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, claimLua, 97, 9, readingModule, 129, 16, stateModule, 147, 9, readingModule, 145, 2, claimLua, 106, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 110, 6, delayedModule, 105, 9, claimLua, 116, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     return withoutDefaults([
@@ -2726,7 +2758,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('feed/extend', '6b4dccfa4be6a97a2ffb7dca33dc4a572943cf4f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, extendLua, 0, 3, stateModule, 0, 40, extendLua, 3, 4, sharedClock, 0, 4, extendLua, 7, 1, claimsModule, 3, 4, extendLua, 8, 6, claimsModule, 0, 3, extendLua, 14, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 15, 1, deadModule, 9, 3, extendLua, 16, 5, stateModule, 130, 5, extendLua, 21, 4, stateModule, 135, 12, extendLua, 25, 16, stateModule, 147, 9, extendLua, 41, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, extendLua, 43, 2]),
+  script: linked('feed/extend', 'a3cbe2294169c0fdf48df0421585108b83c2cb13', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, extendLua, 0, 3, stateModule, 0, 40, extendLua, 3, 4, sharedClock, 0, 4, extendLua, 7, 1, claimsModule, 3, 4, extendLua, 8, 6, claimsModule, 0, 3, extendLua, 14, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 15, 2, deadModule, 9, 3, extendLua, 17, 5, stateModule, 130, 5, extendLua, 22, 4, stateModule, 135, 12, extendLua, 26, 16, stateModule, 147, 9, extendLua, 42, 2, stateModule, 82, 1, stateModule, 54, 22, stateModule, 83, 6, extendLua, 44, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -3001,7 +3033,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('feed/read', '361aaacc7f79afc4f65d045d3c1afd4f1faae61e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 45, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, readLua, 8, 10, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 18, 4, sharedClock, 0, 4, readLua, 22, 2, readLua, 25, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 24, 1, readLua, 27, 2, readingModule, 0, 3, readLua, 29, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 32, 24]),
+  script: linked('feed/read', '57471bf02528db35478122c9ec62c719011f728c', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 45, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, readLua, 8, 10, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 18, 4, sharedClock, 0, 4, readLua, 22, 2, readLua, 25, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 24, 1, readLua, 27, 15, readingModule, 0, 3, readLua, 42, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 45, 33]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   encode(args) {
     return withoutDefaults([

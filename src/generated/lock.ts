@@ -43,7 +43,7 @@ if lock_text(lock) ~= before then
 save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 31, 1, 6], text: `local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 32, 1, 6], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -67,7 +67,8 @@ listens = listens and 1 or 0,
 units = 1,
 holder = holder,
 }
-local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
+local left = lock.last_ticket > 0
+and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
 if gave then
 lock.mode = '-'
@@ -129,7 +130,7 @@ leases[2 * at - 1] = tonumber(lock.token)
 leases[2 * at] = lock.expires_at_ms
 end
 return { 'granted', now_ms, leases }` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 17, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 24, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -148,8 +149,15 @@ local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
 if known then
 if confirms then
-ends_at_ms =
-confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
+ends_at_ms = confirm_reader(
+lock,
+readers,
+reader_ids,
+string.format('%.0f', known),
+ends_at_ms,
+lease_ms,
+now_ms
+)
 save_freed_lock(state, lock, now_ms)
 end
 return { 'granted', known, ends_at_ms, now_ms }
@@ -1012,7 +1020,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('lock/abandon', '0a92ec250377754502713d7ce67f1186d892514e', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 0, 18, abandonLua, 9, 4, sharedClock, 0, 4, abandonLua, 13, 2, abandonLua, 16, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 24, 1, stateModule, 18, 3, abandonLua, 25, 5, stateModule, 21, 5, abandonLua, 30, 1, lineModule, 7, 3, abandonLua, 31, 3, stateModule, 26, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 15, 1, abandonLua, 34, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 35, 8, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonLua, 43, 3]),
+  script: linked('lock/abandon', '0b3fe7cdb613a2096186ab256597866b9688e9ca', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 0, 18, abandonLua, 9, 4, sharedClock, 0, 4, abandonLua, 13, 2, abandonLua, 16, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 24, 2, stateModule, 18, 3, abandonLua, 26, 5, stateModule, 21, 5, abandonLua, 31, 1, lineModule, 7, 3, abandonLua, 32, 3, stateModule, 26, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 15, 1, abandonLua, 35, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 36, 8, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonLua, 44, 3]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1139,7 +1147,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: linked('lock/acquire-shared', '8b7b29287e8bac589583f41e427dc30f1d0b8943', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 0, 18, acquireSharedLua, 10, 4, sharedClock, 0, 4, acquireSharedLua, 14, 2, readersModule, 0, 8, acquireSharedLua, 16, 1, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, acquireSharedLua, 17, 2, readersModule, 36, 8, acquireSharedLua, 19, 2, stateModule, 61, 8, acquireSharedLua, 21, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 25, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, acquireSharedLua, 26, 1, acquireSharedLua, 28, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 30, 2, lineModule, 0, 7, stateModule, 26, 3, acquireSharedLua, 27, 1, acquireSharedLua, 32, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 33, 4, stateModule, 58, 3, acquireSharedLua, 37, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 41, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, lineModule, 73, 3, lineModule, 7, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 44, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 62, 10]),
+  script: linked('lock/acquire-shared', 'ca53f9f0848f52cc32607ca8beccc878feda4197', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 0, 18, acquireSharedLua, 10, 4, sharedClock, 0, 4, acquireSharedLua, 14, 2, readersModule, 0, 8, acquireSharedLua, 16, 1, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, acquireSharedLua, 17, 2, readersModule, 36, 8, acquireSharedLua, 19, 9, stateModule, 61, 8, acquireSharedLua, 28, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 32, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, acquireSharedLua, 33, 1, acquireSharedLua, 35, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 37, 2, lineModule, 0, 7, stateModule, 26, 3, acquireSharedLua, 34, 1, acquireSharedLua, 39, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 40, 4, stateModule, 58, 3, acquireSharedLua, 44, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 48, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 51, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 69, 10]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([

@@ -66,19 +66,32 @@ test('what functions take of the table that they are given is declared, too, und
 
 test('a local of the script may have the name of a key', () => {
   const { source = '' } =
-    compiled("local state = redis.call('HGET', keys.state, 'a')\nredis.call('HSET', keys.state, 'b', state)\n")
-      .operations['gauge/read'] ?? {}
+    compiled(
+      "local state = redis.call('HGET', keys.state, 'a')\nredis.call('HSET', keys.state, 'b', state)\n",
+    ).operations['gauge/read'] ?? {}
 
-  expect(source).toContain("local state = redis.call('HGET', state_key, 'a')\nredis.call('HSET', state_key, 'b', state)")
+  expect(source).toContain(
+    "local state = redis.call('HGET', state_key, 'a')\nredis.call('HSET', state_key, 'b', state)",
+  )
 })
 
 const AT = 'redis/gauge/read.lua:7'
 const IN_LIST = 'redis/gauge/keys.lua:3'
 
 test.each([
-  ['a misspelt key', "redis.call('HDEL', keys.stat, 'a')\n", {}, `${AT} the structure has no key stat: did you mean state?`],
+  [
+    'a misspelt key',
+    "redis.call('HDEL', keys.stat, 'a')\n",
+    {},
+    `${AT} the structure has no key stat: did you mean state?`,
+  ],
   ['a key that is not listed', "redis.call('HDEL', keys.x, 'a')\n", {}, `${AT} the structure has no key x`],
-  ['a table of keys that is kept', 'local all = keys\n', {}, `${AT} keys may be given to a function, or asked for a key, no more`],
+  [
+    'a table of keys that is kept',
+    'local all = keys\n',
+    {},
+    `${AT} keys may be given to a function, or asked for a key, no more`,
+  ],
   [
     'a module that takes the table by itself',
     'clean()\n',

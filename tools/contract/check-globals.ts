@@ -48,7 +48,8 @@ function notDefined(name: string, known: readonly string[]): string {
 /** What modules take from the locals of a script would be missing in the next one. */
 function usesOfLocals(script: Script): Identifier[] {
   const { names, built, file } = script
-  const isOfModule = (line: number): boolean => ![file, built.keyFile].includes(locate(built.lines, line).file)
+  const isOfModule = (line: number): boolean =>
+    ![file, built.keyFile].includes(locate(built.lines, line).file)
   const uses = names.bindings
     .filter(({ line }) => !isOfModule(line))
     .flatMap(({ reads, writes }) => [...reads, ...writes])

@@ -144,7 +144,7 @@ class Sinking {
 
   #sink(movable: Movable): boolean {
     const targets = this.#targets(movable)
-    const places = targets.flatMap((target) => target.at(-1) ?? [])
+    const places = placesOf(targets)
     if (places.length === 0) return false
     this.#tree.move(movable.statement, places)
     for (const fn of new Set(targets.flatMap(functionsOf))) this.#capture(fn, movable)
@@ -315,6 +315,15 @@ function isOnEachWay([first, ...others]: readonly (Block | undefined)[]): boolea
   const statement = first?.owner
   if (statement?.type !== 'IfStatement' || others.some((block) => block?.owner !== statement)) return false
   return statement.clauses.length === others.length + 1 && statement.clauses.at(-1)?.type === 'ElseClause'
+}
+
+/** Where something goes: what a function has in it that stands in several places stands there once. */
+function placesOf(targets: readonly Place[][]): Place[] {
+  const places = targets.flatMap((target) => target.at(-1) ?? [])
+  return places.filter(({ block, at }, place) => {
+    const first = places.findIndex((each) => each.block === block && each.at === at)
+    return first === place
+  })
 }
 
 function hasCondition(path: readonly Place[]): boolean {

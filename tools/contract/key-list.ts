@@ -28,7 +28,10 @@ export function readKeyList(file: string, text: string, refuse: Refuse): KeyList
   const table = statement?.type === 'ReturnStatement' ? statement.arguments[0] : undefined
   if (chunk === null) return { file, keys: [] }
   if (table?.type !== 'TableConstructorExpression' || more !== undefined) {
-    refuse(statement === undefined ? 1 : lineOf(statement), `this file lists the keys of a structure: ${FORM}`)
+    refuse(
+      statement === undefined ? 1 : lineOf(statement),
+      `this file lists the keys of a structure: ${FORM}`,
+    )
     return { file, keys: [] }
   }
   const keys = table.fields.flatMap((field) => {
@@ -42,11 +45,16 @@ export function readKeyList(file: string, text: string, refuse: Refuse): KeyList
   return { file, keys }
 }
 
-function readKey({ key, value, ...field }: TableKeyString, comments: readonly Comment[], refuse: Refuse): ListedKey | null {
+function readKey(
+  { key, value, ...field }: TableKeyString,
+  comments: readonly Comment[],
+  refuse: Refuse,
+): ListedKey | null {
   const line = field.loc?.start.line ?? 1
   const kind = literal(value)
   const about = comments.find(({ loc }) => loc?.start.line === line)?.value.trim() ?? ''
-  if (!/^[a-z][a-z0-9_]*$/.test(key.name)) refuse(line, `${key.name} is not a name in lower case with underscores`)
+  if (!/^[a-z][a-z0-9_]*$/.test(key.name))
+    refuse(line, `${key.name} is not a name in lower case with underscores`)
   else if (kind === null || !KINDS.has(kind))
     refuse(line, `${key.name}: "${kind ?? 'this'}" is no kind of key: use ${[...KINDS.keys()].join(', ')}`)
   else if (about === '') refuse(line, `${key.name}: say behind it, in a comment, what it holds`)

@@ -94,8 +94,10 @@ function keysIn(root: string, structure: string, problems: Problem[]): KeyList |
   const path = join(root, structure, KEYS)
   const file = `${basename(resolve(root))}/${structure}/${KEYS}`
   if (!existsSync(path)) return null
-  return readKeyList(file, readText(path, file, problems), (line, message) =>
-    void problems.push({ file, line, message }),
+  return readKeyList(
+    file,
+    readText(path, file, problems),
+    (line, message) => void problems.push({ file, line, message }),
   )
 }
 

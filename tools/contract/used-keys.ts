@@ -71,6 +71,9 @@ class Finder implements UsedKeys {
     const { name } = member.identifier
     if (this.#known.includes(name)) return
     const like = nearest(name, this.#known)
-    this.#refuse(lineOf(member), `the structure has no key ${name}${like === null ? '' : `: did you mean ${like}?`}`)
+    this.#refuse(
+      lineOf(member),
+      `the structure has no key ${name}${like === null ? '' : `: did you mean ${like}?`}`,
+    )
   }
 }

@@ -60,12 +60,24 @@ export function keysOf(file: string, { source, lines, modules }: Built, list: Ke
   return {
     direct: own,
     declarations: used.map((key, at) => declarationOf(list, key, at + 1, localFor(key.name))),
-    table: given.size === 0 ? [] : tableOf(list, used.filter(({ name }) => given.has(name)), localFor),
+    table:
+      given.size === 0
+        ? []
+        : tableOf(
+            list,
+            used.filter(({ name }) => given.has(name)),
+            localFor,
+          ),
     problems,
   }
 }
 
-function declarationOf(list: KeyList, { kind, about, line }: ListedKey, number: number, local: string): WrittenLine {
+function declarationOf(
+  list: KeyList,
+  { kind, about, line }: ListedKey,
+  number: number,
+  local: string,
+): WrittenLine {
   return { of: list.file, line, text: `local ${local} = KEYS[${number}] -- ${kind}: ${about}` }
 }
 
@@ -75,7 +87,11 @@ function tableOf(
   localFor: (name: string) => string,
 ): WrittenLine[] {
   const last = given.at(-1)?.line ?? 1
-  const entries = given.map(({ name, line }) => ({ of: list.file, line, text: `  ${name} = ${localFor(name)},` }))
+  const entries = given.map(({ name, line }) => ({
+    of: list.file,
+    line,
+    text: `  ${name} = ${localFor(name)},`,
+  }))
   const [first] = given
   return [
     { of: list.file, line: first?.line ?? 1, text: 'local keys = {' },
