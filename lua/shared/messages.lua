@@ -2,7 +2,6 @@
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
 -- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -33,6 +32,7 @@ end
 
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
     return true

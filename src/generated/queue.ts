@@ -3580,7 +3580,7 @@ note_due(queue, due_ms)
 queue.scheduled = queue.scheduled + size
 end
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [5, 14, 2, 12, 4, 3, 2, 8, 2, 7, 12, 13, 2, 7, 2, 7, 3, 10], text: `local function look_at_listeners(listeners, name, now_ms)
+const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [5, 14, 2, 12, 3, 3, 3, 8, 2, 7, 12, 13, 2, 7, 2, 7, 3, 10], text: `local function look_at_listeners(listeners, name, now_ms)
 local stored = redis.call('HGETALL', listeners)
 local count, last_ms = 0, 0
 for at = 1, #stored, 2 do

@@ -312,7 +312,7 @@ unit.late = unit.late or {}
 unit.late[string.match(id, '^[^.]*')] = true
 end
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [6, 3, 1, 3, 3, 16, 3, 13, 2, 7, 4, 10, 2, 18], text: `local function process_of(ticket)
+export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [5, 3, 1, 3, 3, 16, 4, 13, 2, 7, 4, 10, 2, 18], text: `local function process_of(ticket)
 return string.match(ticket.id, '^[^.]*')
 end
 local function first_message(ticket, recheck_ms)

@@ -1,6 +1,7 @@
 // Links an operation: what it uses of modules, and what that uses, stands before it, each definition once and behind those that it needs.
 // Where a definition stands in its module, and in which module, makes no difference to the text.
 
+import type { Built } from './built.ts'
 import type { LineRun } from './contract.ts'
 import { readDeclarations } from './declarations.ts'
 import { readHead } from './head.ts'
@@ -9,17 +10,6 @@ import { keysOf, withLocals, type WrittenLine } from './written-keys.ts'
 import { linesOf } from './lines.ts'
 import { type Definition, type Modules, needsOf } from './modules.ts'
 import type { Problem } from './problem.ts'
-
-/** An operation with all that it uses. */
-export interface Built {
-  readonly source: string
-  readonly lines: readonly LineRun[]
-  /** What it may use, whether it does or not. */
-  readonly modules: Modules
-  /** Where its keys are listed; null where it declares them itself. */
-  readonly keyFile: string | null
-  readonly problems: readonly Problem[]
-}
 
 export function link(file: string, text: string, modules: Modules, list: KeyList | null): Built {
   const whole = linked(file, text, modules, [], [])

@@ -71,7 +71,13 @@ function readModule({ file, text }: ModuleFile): { definitions: Definition[]; pr
     if (namesOf(statement) === null) refuse(lineOf(statement), ONLY_DEFINITIONS)
   }
   const lines = linesOf(text)
-  const definitions = sections(chunk).map(({ first, last, statements }) => {
+  const parts = sections(chunk)
+  for (const { value, loc } of chunk.comments ?? []) {
+    const line = loc?.start.line ?? 1
+    const isOfFunction = parts.some(({ first, last }) => first <= line && line <= last)
+    if (/^\s*@optional\b/.test(value) && !isOfFunction) refuse(line, OPTIONAL_ELSEWHERE)
+  }
+  const definitions = parts.map(({ first, last, statements }) => {
     const own = lines.slice(first - 1, last)
     const names = statements.flatMap((statement) => namesOf(statement) ?? [])
     return { names, file, line: first, text: own, needs: needsOf(own.join('\n')) }
@@ -103,6 +109,7 @@ function sections({ body, comments = [] }: Chunk): Section[] {
   return found.filter(({ statements }) => statements.length > 0)
 }
 
+const OPTIONAL_ELSEWHERE = '@optional stands right above the function that calls the command'
 const ONLY_DEFINITIONS = 'a module holds local functions and constants, and nothing else'
 
 function namesOf(statement: Statement): string[] | null {

@@ -1,7 +1,7 @@
 // The declarations of the keys that a script uses, written for it: `KEYS[1]`, `KEYS[2]` … in the order of the list, and where functions take
 // keys of the table, the table.
 
-import type { Built } from './link.ts'
+import type { Built } from './built.ts'
 import { locate } from './locate.ts'
 import type { KeyList, ListedKey } from './key-list.ts'
 import { parseLua } from './parse-lua.ts'
