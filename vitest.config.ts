@@ -18,6 +18,7 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     // Files keep to themselves: to load the library anew for each of them takes a quarter of the time of all.
     isolate: false,
+    // Many tests wait for servers, so two processors have room for five files.
     maxWorkers: 5,
     testTimeout: 120_000,
     hookTimeout: 30_000,

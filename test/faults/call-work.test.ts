@@ -2,7 +2,7 @@
 // thousand commands, and the library sends the rest in the next one.
 
 import { Redis } from 'ioredis'
-import { type NewJob, perilune, type Queue } from 'perilune'
+import { type NewJob, type Perilune, perilune, type Queue } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { KINDS } from '../../bench/queue/kinds.ts'
@@ -28,13 +28,7 @@ test.each(Object.entries(KINDS))(
   'a thousand jobs with %s are enqueued, reprioritized, made ready and cancelled by calls that are bounded',
   { timeout: 120_000 },
   async (name, kind) => {
-    await ask(server.port, 'FLUSHALL')
-    const client = new Redis(server.port)
-    const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
-    onTestFinished(async () => {
-      await redis.close()
-      client.disconnect()
-    })
+    const { redis, calls } = await metered()
     const queue = redis.queue('work')
     const parents = await queue.enqueueMany(
       Array.from({ length: 100 }, (_, at) => ({ name: 'parent', payload: at, id: `parent ${at}` })),
@@ -49,9 +43,8 @@ test.each(Object.entries(KINDS))(
     expect(new Set(await queue.jobs.requeue(half)).size).toBe(1)
     expect(await queue.jobs.cancel(enqueued)).toEqual(enqueued.map(() => 'cancelled'))
 
-    const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
     for (const script of ['queue/enqueue', 'queue/reprioritize', 'queue/requeue', 'queue/cancel']) {
-      const those = calls.filter((each) => each.script === script)
+      const those = (await calls()).filter((each) => each.script === script)
       const [commands, elements] = [most(those, 'commands'), most(those, 'elements')]
       tell(`${name}: ${those.length} calls of ${script}, ${commands} commands, ${elements} elements at most`)
       expect(commands, `commands of ${script}`).toBeLessThanOrEqual(MOST_COMMANDS)
@@ -64,13 +57,7 @@ test.each(Object.entries(KINDS))(
   'jobs with %s that come from another queue are taken in calls that are bounded',
   { timeout: 120_000 },
   async (name, kind) => {
-    await ask(server.port, 'FLUSHALL')
-    const client = new Redis(server.port)
-    const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
-    onTestFinished(async () => {
-      await redis.close()
-      client.disconnect()
-    })
+    const { redis, calls } = await metered()
     const [queue, other] = [redis.queue('work'), redis.queue('other')]
     const parents = await other.enqueueMany(
       Array.from({ length: 100 }, (_, at) => ({ name: 'parent', payload: at, id: `parent ${at}` })),
@@ -86,8 +73,7 @@ test.each(Object.entries(KINDS))(
 
     const { enqueued } = await other.inspect()
     expect(enqueued).toBe(300)
-    const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
-    const those = calls.filter((each) => each.script === 'queue/receive')
+    const those = (await calls()).filter((each) => each.script === 'queue/receive')
     const [commands, elements] = [most(those, 'commands'), most(those, 'elements')]
     tell(
       `${name}: ${those.length} calls of queue/receive, ${commands} commands, ${elements} elements at most`,
@@ -119,13 +105,7 @@ test.each<[string, Left]>([
     },
   ],
 ])('a claim passes many %s, by calls that are bounded', { timeout: 120_000 }, async (what, left) => {
-  await ask(server.port, 'FLUSHALL')
-  const client = new Redis(server.port)
-  const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
-  onTestFinished(async () => {
-    await redis.close()
-    client.disconnect()
-  })
+  const { redis, calls } = await metered()
   const queue = redis.queue<{ job: string }>('work')
   await leave(queue, left)
 
@@ -134,12 +114,23 @@ test.each<[string, Left]>([
 
   expect(new Set(claimed).size).toBe(250)
   expect(await queue.claim({ limit: 200 })).toEqual([])
-  const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
-  const those = calls.filter((each) => each.script === 'queue/ack-and-claim')
+  const those = (await calls()).filter((each) => each.script === 'queue/ack-and-claim')
   const commands = most(those, 'commands')
   tell(`${what}: ${those.length} calls of queue/ack-and-claim, ${commands} commands at most`)
   expect(commands, 'commands').toBeLessThanOrEqual(MOST_COMMANDS)
 })
+
+/** An instance of which each call of a script is counted, on an empty server. */
+async function metered(): Promise<{ redis: Perilune; calls: () => Promise<Metered[]> }> {
+  await ask(server.port, 'FLUSHALL')
+  const client = new Redis(server.port)
+  const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  return { redis, calls: async () => (await client.lrange(METER, 0, -1)).map(parseMetered) }
+}
 
 interface Left {
   readonly before: Job[]
@@ -159,5 +150,6 @@ async function leave(queue: Queue<{ job: string }>, { before, cancelled, behind 
 }
 
 function most(calls: readonly Metered[], what: 'commands' | 'elements'): number {
+  expect(calls, 'calls of the script').not.toEqual([])
   return Math.max(...calls.map((each) => each[what]))
 }

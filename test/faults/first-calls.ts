@@ -134,7 +134,14 @@ function openIoredis(): Opened {
 
 function openNodeRedis(): Opened {
   const own = createClient({ socket: { host: '127.0.0.1', port: Number(port), reconnectStrategy: 50 } })
-  own.on('error', () => undefined)
+  let hasSocket = false
+  own.on('connect', () => (hasSocket = true))
+  own.on('error', () => (hasSocket = false))
   own.connect().catch(() => undefined)
-  return { redis: perilune(nodeRedis(own), { deadline }), disconnect: () => own.destroy() }
+  // node-redis 6.3 leaves a socket open that is not connected yet when its client is destroyed, which keeps the process alive.
+  const disconnect = (): void => {
+    if (hasSocket) return own.destroy()
+    for (const event of ['connect', 'error']) own.once(event, () => own.isOpen && own.destroy())
+  }
+  return { redis: perilune(nodeRedis(own), { deadline }), disconnect }
 }
