@@ -16,17 +16,8 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \1 before each word start but the first; expire_ms 0: never
 
-local index = open_index(keys.meta, codec, caller)
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-if index.codec ~= codec then
-  return redis.error_reply('CODEC ' .. index.codec)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local index = try(open_index(keys.meta, caller, codec))
+local remembered = try(recall(index.record, call))
 if remembered then
   local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
   return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }

@@ -12,13 +12,7 @@ local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
-local layout, stored_codec = unpack(redis.call('HMGET', keys.meta, 'layout', 'codec'))
-if layout and layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored_codec)
-end
+try(refusal_of_index(keys.meta, codec))
 local prefix = string.sub(query, 1, MOST_BYTES)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found

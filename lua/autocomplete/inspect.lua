@@ -6,10 +6,7 @@ A picture of an index for people. `entries` counts those that have expired and a
 @reads
 ]]
 
-local index = open_index(keys.meta, '', '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
+local index = try(open_index(keys.meta, ''))
 local now_ms = math.floor(clock_us() / 1000)
 return {
   'inspection',

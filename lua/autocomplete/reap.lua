@@ -9,10 +9,7 @@ may be others.
 local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
 local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
 
-local index = open_index(keys.meta, '', '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
+local index = try(open_index(keys.meta, ''))
 try_rights(keys.meta, index, keys)
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)

@@ -14,14 +14,8 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 
-local index = open_index(keys.meta, '', caller)
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local index = try(open_index(keys.meta, caller))
+local remembered = try(recall(index.record, call))
 if remembered then
   local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
   return { 'removed', tonumber(removed), tonumber(taken) }

@@ -22,12 +22,7 @@ local tags = ARGV[7] -- bytes: its tags and their generations, as the head has t
 local LONGEST_WAITERS = 16000
 local UNTOLD_MS = 250
 
-local head = open_head(keys.value)
-local known = open_load(keys.load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
+local head, known = try(open_entry(keys.value, keys.load))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local served = may_serve(head, tags, now_ms)

@@ -14,7 +14,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 for at = load_at, #load, 1 do
   local open = function()
-    return open_load(load[at])
+    return read_load(load[at])
   end
   local known, why = try_open(open, LOAD_LAYOUT)
   found[at] = known or false

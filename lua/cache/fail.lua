@@ -16,10 +16,7 @@ local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
 local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
 
-local known = open_load(keys.load)
-if known.layout ~= LOAD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_load(keys.load))
 if known.loader ~= id then
   return { 'lost' }
 end

@@ -8,10 +8,7 @@ not the one with this token any more. Repeating the call changes nothing.
 ]]
 local token = tonumber(ARGV[1]) -- integer: token of the value
 
-local head = open_head(keys.value)
-if head.layout ~= VALUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. head.layout)
-end
+local head = try(open_head(keys.value))
 if head.token == 0 or head.token ~= token then
   return { 'absent' }
 end

@@ -7,12 +7,7 @@ A picture of a key. Its state is fresh, stale or absent by the server's clock, w
 @reads
 ]]
 
-local head = open_head(keys.value)
-local known = open_load(keys.load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
+local head, known = try(open_entry(keys.value, keys.load))
 local now_ms = math.floor(clock_us() / 1000)
 local loads = known.lease_ends_ms > now_ms
 local loading = loads and known.token or 0

@@ -8,12 +8,7 @@ lease until it ends, so that never two load at once. Levels that may hold the va
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
-local head = open_head(keys.value)
-local known = open_load(keys.load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
+local head, known = try(open_entry(keys.value, keys.load))
 -- First, so that the rest also works when the server is out of memory.
 local existed = redis.call('UNLINK', keys.value)
 local newest = math.max(head.token, known.token, known.floor)

@@ -19,18 +19,10 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
-local head = open_head(keys.value)
-local known = open_load(keys.load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
+local head, known = try(open_entry(keys.value, keys.load))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local before, late = recall(redis.call('HGET', keys.load, caller), call)
-if late then
-  return redis.error_reply('INVALID call: has settled long ago')
-end
+local before = try(recall(redis.call('HGET', keys.load, caller), call))
 if before then
   local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
   if fresh_until_ms == '0' then

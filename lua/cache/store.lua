@@ -23,12 +23,7 @@ local tags = ARGV[11] -- bytes: its tags and their generations before the load, 
 local payload = ARGV[12] -- bytes: the payload
 
 local how = { channel = channel, sharded = sharded, counted = counted }
-local head = open_head(keys.value)
-local known = open_load(keys.load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
+local head, known = try(open_entry(keys.value, keys.load))
 local now_ms = math.floor(clock_us() / 1000)
 if token > 0 and head.token == token and not is_open(known) then
   return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }

@@ -8,9 +8,7 @@ Finds the document of a name.
 ]]
 local name = ARGV[1] -- text: the name
 
-if not knows_layout(keys.meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
-end
+try(refusal_of_catalog(keys.meta))
 local stored = redis.call('HGET', keys.documents, name)
 if not stored then
   return { 'absent' }

@@ -13,9 +13,7 @@ local limit = tonumber(ARGV[2]) -- integer: names to list at most
 local ENOUGH_BYTES = 1048576
 local CHUNK = 20
 
-if not knows_layout(keys.meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
-end
+try(refusal_of_catalog(keys.meta))
 local from = after == '' and '-' or '(' .. after
 local found = redis.call('ZRANGEBYLEX', keys.names, from, '+', 'LIMIT', '0', limit + 1)
 local entries, read, bytes = {}, 0, 0

@@ -8,9 +8,7 @@ Adds a name with a document, unless the name is there already: then nothing chan
 local name = ARGV[1] -- text: the name
 local document = ARGV[2] -- bytes: its document
 
-if not knows_layout(keys.meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
-end
+try(refusal_of_catalog(keys.meta))
 local stored = redis.call('HGET', keys.documents, name)
 if stored then
   local version, known = parse_document(stored)

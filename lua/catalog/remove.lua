@@ -7,9 +7,7 @@ Removes a name and its document. A catalog without names leaves no key.
 ]]
 local name = ARGV[1] -- text: the name
 
-if not knows_layout(keys.meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
-end
+try(refusal_of_catalog(keys.meta))
 redis.call('ZREM', keys.names, name)
 if redis.call('HDEL', keys.documents, name) == 1 then
   if redis.call('EXISTS', keys.documents) == 0 then

@@ -14,9 +14,7 @@ local document = ARGV[3] -- bytes: the new document
 
 local SMALL_BYTES = 8192
 
-if not knows_layout(keys.meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', keys.meta, 'layout'))
-end
+try(refusal_of_catalog(keys.meta))
 local stored = redis.call('HGET', keys.documents, name)
 if not stored then
   return { 'absent' }

@@ -16,17 +16,11 @@ local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a li
 local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of `replace`
 
-local known = open_collection(keys.meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_collection(keys.meta, caller))
 if #parts - parts_at >= MAX_PARTS then
   return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(known.record, call))
 if remembered then
   local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
   return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
@@ -35,12 +29,7 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
-if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
-end
+try(refusal_of_kind(known, kind, codec))
 local added = fill(keys.items, kind, parts, parts_at)
 if kind == 'list' then
   added = #parts - parts_at + 1

@@ -19,21 +19,13 @@ local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of `replace`
 
 local BUILD_MS = '60000'
 
-local known = open_collection(keys.meta, '')
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_collection(keys.meta, ''))
 if #parts - parts_at >= MAX_PARTS then
   return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
 local now_ms = math.floor(clock_us() / 1000)
 if is_live(known, keys.items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
+  try(refusal_of_kind(known, kind, codec))
   if is_outdated(known, version) then
     if known.version > version then
       return { 'refused', known.version }

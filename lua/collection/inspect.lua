@@ -7,10 +7,7 @@ A picture of a collection.
 @reads
 ]]
 
-local known = open_collection(keys.meta, '')
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_collection(keys.meta, ''))
 local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, keys.items, now_ms) then
   return { 'absent' }

@@ -16,10 +16,7 @@ local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the begin
 local place = ARGV[4] -- text: behind the page before; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
-local known = open_collection(keys.meta, '')
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_collection(keys.meta, ''))
 local is_scanned = kind == 'set' or kind == 'hash'
 local cursor = cursor_of(place)
 if cursor == nil or (not is_scanned and cursor ~= place) then
@@ -29,12 +26,7 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
-if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
-end
+try(refusal_of_kind(known, kind, codec))
 if cursor == false or (copy ~= 0 and copy ~= known.copy) then
   return { 'replaced', known.copy, known.version }
 end

@@ -12,17 +12,11 @@ local kind = ARGV[3] -- text: set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
 
-local known = open_collection(keys.meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_collection(keys.meta, caller))
 if #parts - parts_at >= MAX_REMOVED then
   return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(known.record, call))
 if remembered then
   local size, removed = string.match(remembered, '^(%d+) (%d+)$')
   return { 'removed', tonumber(size), tonumber(removed) }
@@ -31,12 +25,7 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, keys.items, now_ms) then
   return { 'absent' }
 end
-if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
-end
+try(refusal_of_kind(known, kind, codec))
 local removed = take_out(keys.items, kind, parts, parts_at)
 local size = known.size - removed
 -- It frees first, so that it also works when the server is out of memory.

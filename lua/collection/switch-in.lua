@@ -18,14 +18,8 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
-local known = open_collection(keys.meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local known = try(open_collection(keys.meta, caller))
+local remembered = try(recall(known.record, call))
 if remembered then
   local copy, expires_at_ms = parse_replaced(remembered)
   return { 'replaced', copy, expires_at_ms }
@@ -33,12 +27,7 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if is_live(known, keys.items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
+  try(refusal_of_kind(known, kind, codec))
   if is_outdated(known, version) then
     redis.call('UNLINK', keys.build)
     if known.version > version then

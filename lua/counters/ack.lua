@@ -10,10 +10,7 @@ local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
 local batch = ARGV[3] -- text: id of the batch
 local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0: for ever
 
-local partition = open_partition(keys.meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, ''))
 if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
   return { 'stale' }
 end

@@ -17,10 +17,7 @@ local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
 local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
 
-local partition = open_partition(keys.meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, ''))
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
   return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end

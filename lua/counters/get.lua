@@ -7,10 +7,7 @@ Tells values that are here, in the order of the ids; null for those that have to
 ]]
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
-local partition = open_partition(keys.meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, ''))
 if #ids - ids_at >= 1000 then
   return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end

@@ -13,10 +13,7 @@ local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are 
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
-local partition = open_partition(keys.meta, caller)
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, caller))
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -31,10 +28,7 @@ for at = counters_at, #counters, 3 do
 end
 local now = redis.call('HMGET', keys.values, unpack(ids))
 
-local remembered, superseded = recall(partition.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(partition.record, call))
 if remembered then
   local refused, known = read_outcomes(remembered)
   return { 'counted', now_ms, partition.epoch, now, refused, known }

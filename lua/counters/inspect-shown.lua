@@ -7,8 +7,5 @@ have notes.
 @cost    O(1)
 ]]
 
-local state = open_board(keys.board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local state = try(open_board(keys.board))
 return { 'seen', state.version, redis.call('HLEN', keys.shown), redis.call('HLEN', keys.noted) }

@@ -7,10 +7,7 @@ aside to be sealed (`rest`), when the oldest of those came (0: there is none), a
 @cost    O(counters of the sealed batch)
 ]]
 
-local partition = open_partition(keys.meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, ''))
 local count, count_aside, count_sealed =
   redis.call('HLEN', keys.pending), redis.call('HLEN', keys.rest), redis.call('HLEN', keys.sealed)
 -- What is set aside is neither pending nor sealed.

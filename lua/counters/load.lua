@@ -17,10 +17,7 @@ local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0:
 local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
 
-local partition = open_partition(keys.meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, ''))
 if (#counters - counters_at + 1) / 2 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end

@@ -8,10 +8,7 @@ once: it may be lost, too.
 ]]
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
-local state = open_board(keys.board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local state = try(open_board(keys.board))
 if (#counters - counters_at + 1) / 2 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end

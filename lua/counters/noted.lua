@@ -15,10 +15,7 @@ local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
 local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
-local state = open_board(keys.board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local state = try(open_board(keys.board))
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end

@@ -11,10 +11,7 @@ comes later, so who flushes comes to an end. Also evicts values that are due.
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
-local partition = open_partition(keys.meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local partition = try(open_partition(keys.meta, ''))
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end

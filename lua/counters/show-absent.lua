@@ -14,10 +14,7 @@ local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes s
 local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
-local state = open_board(keys.board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local state = try(open_board(keys.board))
 if (#counters - counters_at + 1) / 3 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end

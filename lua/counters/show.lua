@@ -21,10 +21,7 @@ local last = ARGV[5] == '1' -- flag: whether this is the last page
 local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
 
-local state = open_board(keys.board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local state = try(open_board(keys.board))
 if (#counters - counters_at + 1) / 3 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end

@@ -7,10 +7,7 @@ Tells what is shown, in the order of the ids; null for what has to be read from 
 ]]
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
-local state = open_board(keys.board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local state = try(open_board(keys.board))
 if #ids - ids_at >= 1000 then
   return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end

@@ -12,14 +12,8 @@ local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
-local feed = open_feed(keys.meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local feed = try(open_feed(keys.meta, caller))
+local remembered = try(recall(feed.record, call))
 if remembered then
   local refused = {}
   for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do

@@ -10,10 +10,7 @@ local name = ARGV[1] -- text: the subscriber
 local to = ARGV[2] -- text: the marker
 local rewind = ARGV[3] == '1' -- flag: whether it may move back
 
-local feed = open_feed(keys.meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
+local feed = try(open_feed(keys.meta, ''))
 local marker = parse_marker(to)
 if not marker then
   return redis.error_reply('INVALID to: not a marker')

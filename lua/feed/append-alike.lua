@@ -17,17 +17,8 @@ local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: t
 local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
-local feed = open_feed(keys.meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local feed = try(open_feed(keys.meta, caller, codec))
+local remembered = try(recall(feed.record, call))
 if remembered then
   return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end

@@ -24,30 +24,15 @@ local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: al
 local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
 local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
-local feed = open_feed(keys.meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions ~= partitions then
-  if feed.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. feed.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+local feed = try(open_feed(keys.meta, caller, codec, partitions))
+if feed.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / 5, {}
 
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(feed.record, call))
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, 5 do

@@ -29,21 +29,10 @@ local dead_keys = {
   parked = keys.dead_parked,
 }
 
-local feed = open_feed(keys.meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local dead = open_feed(keys.dead_meta, codec)
-if dead.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. dead.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local feed = try(open_feed(keys.meta, caller, codec))
+local dead = read_feed(keys.dead_meta, codec)
+try(refusal_of_feed(dead))
+local remembered = try(recall(feed.record, call))
 if remembered then
   return { 'buried', tonumber(remembered) }
 end

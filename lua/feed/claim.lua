@@ -22,26 +22,12 @@ local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: a
 local dead_channel = ARGV[10] -- text: where those wait who read dead letters
 local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
-local feed = open_feed(keys.meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local dead = max_claims > 0 and open_feed(keys.dead_meta, codec) or { layout = FEED_LAYOUT }
-if dead.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. dead.layout)
-end
+local feed = try(open_feed(keys.meta, caller, codec, partitions))
+local dead = max_claims > 0 and read_feed(keys.dead_meta, codec) or { layout = FEED_LAYOUT }
+try(refusal_of_feed(dead))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(feed.record, call))
 local known_token = remembered
 if known_token and is_live(keys.leases, known_token, now_ms) then
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.leases, known_token))

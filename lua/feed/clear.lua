@@ -7,11 +7,7 @@ Deletes the feed, its subscribers and its dead letters. Redis frees the memory i
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- Under its name alone a feed that is spread has only the number of its partitions: see shared/agreement.
-local layout = redis.call('HGET', keys.meta, 'layout')
-if layout and string.find(layout, '^in %d+ partitions$') then
-  return redis.error_reply('LAYOUT ' .. layout)
-end
+try(refusal_of_spread(keys.meta))
 local all = {
   keys.meta,
   keys.log,

@@ -9,10 +9,7 @@ local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
-local feed = open_feed(keys.meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
+local feed = try(open_feed(keys.meta, ''))
 local now_ms = math.floor(clock_us() / 1000)
 if not is_live(keys.leases, token, now_ms) then
   return { 'lost' }

@@ -7,10 +7,7 @@ Removes a subscriber. With the last one goes, after a while, what is left of a f
 ]]
 local name = ARGV[1] -- text: the subscriber
 
-local feed = open_feed(keys.meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
+local feed = try(open_feed(keys.meta, ''))
 redis.call('ZREM', keys.guards, name)
 if redis.call('ZREM', keys.subscribers, name) == 0 then
   return { 'absent' }

@@ -12,14 +12,8 @@ local codec = ARGV[1] -- text: name of the codec that made the bodies
 
 local dead_keys = { log = keys.dead_log, early = keys.dead_early }
 
-local feed = open_feed(keys.meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local dead = open_feed(keys.dead_meta, '')
+local feed = try(open_feed(keys.meta, '', codec))
+local dead = read_feed(keys.dead_meta, '')
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 

@@ -9,13 +9,7 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 ]]
 local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
 
-local feed = open_feed(keys.meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
+local feed = try(open_feed(keys.meta, '', nil, partitions))
 if feed.partitions > 0 then
   return { 'agreed' }
 end

@@ -20,16 +20,7 @@ local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live cl
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
 local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
 
-local feed = open_feed(keys.meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
+local feed = try(open_feed(keys.meta, '', codec, partitions))
 local start = where_to_start(feed, after)
 if not start then
   return redis.error_reply('INVALID after: not a marker')

@@ -14,14 +14,8 @@ local token = ARGV[5] -- text: token of the claim
 local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
 local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
-local feed = open_feed(keys.meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local feed = try(open_feed(keys.meta, caller))
+local remembered = try(recall(feed.record, call))
 if remembered then
   return { 'released', tonumber(remembered) }
 end

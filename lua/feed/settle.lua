@@ -10,10 +10,7 @@ wait. `more`: call again.
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
-local feed = open_feed(keys.meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
+local feed = try(open_feed(keys.meta, ''))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local shown = 0

@@ -14,21 +14,9 @@ local name = ARGV[4] -- text: the subscriber
 local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
 local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
-local feed = open_feed(keys.meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions ~= partitions then
-  if feed.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. feed.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+local feed = try(open_feed(keys.meta, '', codec, partitions))
+if feed.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
 local start = where_to_start(feed, from)
 if not start then

@@ -17,10 +17,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-  local lock = read_lock(redis.call('GET', states[at]))
-  if lock.layout ~= LOCK_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. lock.layout)
-  end
+  local lock = try(open_lock(redis.call('GET', states[at])))
   if lock.id == id and lock.mode == '-' then
     return redis.error_reply('INVALID id: this attempt has given a lock back')
   end

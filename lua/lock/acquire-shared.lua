@@ -19,10 +19,7 @@ local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
 
-local lock = read_lock(redis.call('GET', keys.state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local lock = try(open_lock(redis.call('GET', keys.state)))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms, ended = reading_of(lock, keys.readers, keys.reader_ids, id, now_ms)

@@ -45,10 +45,7 @@ end
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
 local TRY_AGAIN_MS = 2
 
-local lock = read_lock(stored)
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local lock = try(open_lock(stored))
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
   if confirms then
     lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)

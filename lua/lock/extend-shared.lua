@@ -7,10 +7,7 @@ is 0.
 ]]
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
-local lock = read_lock(redis.call('GET', keys.state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local lock = try(open_lock(redis.call('GET', keys.state)))
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any = {}, false
 for at = leases_at, #leases, 2 do

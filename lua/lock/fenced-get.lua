@@ -8,10 +8,7 @@ Reads a value that was stored under a token.
 ]]
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
-local stored = open_fenced(keys.fenced)
-if stored.layout ~= FENCED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. stored.layout)
-end
+local stored = try(open_fenced(keys.fenced))
 if not stored.value then
   return { 'absent' }
 end

@@ -13,10 +13,7 @@ local value = ARGV[3] -- bytes: the value
 local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
 local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
 
-local stored = open_fenced(keys.fenced)
-if stored.layout ~= FENCED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. stored.layout)
-end
+local stored = try(open_fenced(keys.fenced))
 if stored.codec and stored.codec ~= codec then
   return redis.error_reply('CODEC ' .. stored.codec)
 end

@@ -6,10 +6,7 @@ Looks at the lock: its leases, soonest to end first, and its line. Names at most
 @reads
 ]]
 
-local lock = read_lock(redis.call('GET', keys.state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local lock = try(open_lock(redis.call('GET', keys.state)))
 local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}

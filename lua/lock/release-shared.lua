@@ -12,10 +12,7 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = read_lock(redis.call('GET', keys.state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local lock = try(open_lock(redis.call('GET', keys.state)))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', keys.readers, token) or 0)

@@ -29,10 +29,7 @@ end
 
 -- Somebody waits, or the lease is not what it was.
 
-local lock = read_lock(stored)
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local lock = try(open_lock(stored))
 if lock.token ~= token or lock.mode == 's' then
   return { 'lost' }
 end

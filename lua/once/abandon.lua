@@ -10,10 +10,7 @@ local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0
 local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 
-local known = open_state(keys.state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_once(keys.state))
 if known.attempt == id and known.token ~= token and is_open(known) then
   free_key(keys.state, known.token, math.floor(clock_us() / 1000))
   wake(channel, sharded, 'released')

@@ -18,10 +18,7 @@ local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
 local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
-local known = open_state(keys.state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_once(keys.state))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if counts(known, now_ms) then

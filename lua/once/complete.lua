@@ -16,10 +16,7 @@ local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
 
-local known = open_state(keys.state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_once(keys.state))
 local now_ms = math.floor(clock_us() / 1000)
 if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
   return { 'lost' }

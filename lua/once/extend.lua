@@ -13,7 +13,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 for at = state_at, #state, 1 do
   local open = function()
-    return open_state(state[at])
+    return read_once(state[at])
   end
   local known, why = try_open(open, ONCE_LAYOUT)
   found[at] = known or false

@@ -8,10 +8,7 @@ Finds the result of a key; of one that could not be kept there is none.
 ]]
 local codec = ARGV[1] -- text: name of the codec that makes the results
 
-local known = open_state(keys.state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_once(keys.state))
 local now_ms = math.floor(clock_us() / 1000)
 if not known.result or not known.kept or not counts(known, now_ms) then
   return { 'absent' }

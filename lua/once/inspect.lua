@@ -7,10 +7,7 @@ taken over yet) or finished. Of a free key only the token counts, that of its la
 @reads
 ]]
 
-local known = open_state(keys.state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_once(keys.state))
 local now_ms = math.floor(clock_us() / 1000)
 if not counts(known, now_ms) then
   return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }

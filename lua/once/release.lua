@@ -11,10 +11,7 @@ local token = tonumber(ARGV[1]) -- integer: token of the attempt
 local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
 
-local known = open_state(keys.state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local known = try(open_once(keys.state))
 if not holds_token(known, token) then
   return { 'lost' }
 end

@@ -24,7 +24,7 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
 local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer): jobs that are done
 
-local queue = open_queue(keys.meta, codec, caller)
+local queue = read_queue(keys.meta, codec, caller)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then

@@ -24,20 +24,8 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
 local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer result:bytes): jobs that are done
 
-local queue = open_queue(keys.meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions > 0 and queue.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local queue = try(open_queue(keys.meta, caller, codec, partitions))
+local remembered = try(recall(queue.record, call))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)

@@ -16,18 +16,9 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
-local queue = open_queue(keys.meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
+local queue = try(open_queue(keys.meta, caller, codec))
 do -- Lua has room for 200 locals.
-  local remembered, superseded = recall(queue.record, call)
-  if superseded then
-    return redis.error_reply('INVALID call: a later one has taken its slot')
-  end
+  local remembered = try(recall(queue.record, call))
   if remembered then
     local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
     return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }

@@ -11,14 +11,8 @@ local call = ARGV[2] -- text: number of the call in that slot
 local limit = tonumber(ARGV[3]) -- integer: how many at most
 local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
 
-local queue = open_queue(keys.meta, '', caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local queue = try(open_queue(keys.meta, caller))
+local remembered = try(recall(queue.record, call))
 
 local now_ms = math.floor(clock_us() / 1000)
 -- What a call has put off is what is to be asked after at the very time that it said.

@@ -18,13 +18,7 @@ local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
 local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
+local queue = try(open_queue(keys.meta, '', codec))
 local now_ms = math.floor(clock_us() / 1000)
 local seq, record, run = find_job(keys.jobs, keys.ids, id)
 if leaves then

@@ -15,10 +15,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local id = ARGV[4] -- text: the job
 local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

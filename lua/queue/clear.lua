@@ -8,11 +8,7 @@ local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
 
--- Under its name alone a queue that is spread has only the number of its partitions: see shared/agreement.
-local layout = redis.call('HGET', keys.meta, 'layout')
-if layout and string.find(layout, '^in %d+ partitions$') then
-  return redis.error_reply('LAYOUT ' .. layout)
-end
+try(refusal_of_spread(keys.meta))
 -- The others look by themselves.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', keys.idle) }
@@ -68,7 +64,7 @@ if redis.call('EXISTS', keys.listeners) == 1 then
   local _, last_ms = look_at_listeners(keys.listeners, '', now_ms)
   if last_ms > now_ms then
     publish(keys.listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, now_ms)
-    local queue = open_queue(keys.meta, '', '')
+    local queue = read_queue(keys.meta, '', '')
     queue.listened_ms = last_ms
     save_queue(keys.meta, queue)
   else

@@ -19,21 +19,9 @@ local rate_limit = tonumber(ARGV[10]) -- integer: jobs claimed in a window; 0: a
 local rate_window_ms = tonumber(ARGV[11]) -- integer: the window
 local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-  if queue.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. queue.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+local queue = try(open_queue(keys.meta, '', codec, partitions))
+if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
 local now_us = clock_us()
 local group = open_group(keys.groups, queue, name)

@@ -20,26 +20,11 @@ local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tel
 local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 
-local queue = open_queue(keys.meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
+local queue = try(open_queue(keys.meta, caller, codec, partitions))
+if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-  if queue.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. queue.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'enqueued', tonumber(remembered) }
 end

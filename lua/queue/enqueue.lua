@@ -20,26 +20,11 @@ local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
 local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
 
-local queue = open_queue(keys.meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
+local queue = try(open_queue(keys.meta, caller, codec, partitions))
+if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-  if queue.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. queue.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end

@@ -7,10 +7,7 @@ number and the message of the newest. A thousand kinds at most.
 @reads
 ]]
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 local stored = redis.call('HSCAN', keys.kinds, '0', 'COUNT', '1000')[2]
 local told = {}
 for at = 1, #stored, 2 do

@@ -10,10 +10,7 @@ was not a claim: `omitted` are missing behind it.
 ]]
 local id = ARGV[1] -- text: the job
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 local seq, _, run = find_job(keys.jobs, keys.ids, id)
 if not seq then
   return { 'absent' }

@@ -8,13 +8,7 @@ A picture of the queue. Jobs that are due, or whose lease has ended, count where
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
+local queue = try(open_queue(keys.meta, '', codec))
 local settings = parse_settings(queue.settings)
 local bursts = redis.call('HGET', keys.groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)

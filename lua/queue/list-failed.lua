@@ -11,13 +11,7 @@ local kind = ARGV[2] -- text: of their failure
 local after = tonumber(ARGV[3]) -- integer: the marker; 0: from the start
 local limit = tonumber(ARGV[4]) -- integer: how many at most
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
+local queue = try(open_queue(keys.meta, '', codec))
 local numbers, is_end = page_of_kind(keys.failed, keys.kinds, kind, after, limit)
 local told = {}
 local looked = tell_page(told, keys.jobs, numbers, queue.usual, function()

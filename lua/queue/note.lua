@@ -12,17 +12,8 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): `what`: progress or log
 
-local queue = open_queue(keys.meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local queue = try(open_queue(keys.meta, caller, codec))
+local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'noted', parse_refused(remembered) }
 end

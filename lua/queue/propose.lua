@@ -9,13 +9,7 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 ]]
 local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.partitions > 0 and queue.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
+local queue = try(open_queue(keys.meta, '', nil, partitions))
 if queue.partitions > 0 then
   return { 'agreed' }
 end

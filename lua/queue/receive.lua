@@ -18,24 +18,13 @@ local sharded = ARGV[6] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[7] == '1' -- flag: whether the number of those who hear tells who is gone
 local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
 
-local queue = open_queue(keys.meta, codec, '')
+local queue = read_queue(keys.meta, codec, '')
 if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
   return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
 end
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-  if queue.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. queue.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+try(refusal_of_queue(queue, codec, partitions))
+if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
 
 local now_us = clock_us()

@@ -40,21 +40,9 @@ local trace = ARGV[28] -- text: of the jobs
 local tags = ARGV[29] -- text: of the jobs
 local moves = tonumber(ARGV[30] or 0) -- integer: how often it has moved between partitions; more that are known stay
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-  if queue.partitions > 0 then
-    return redis.error_reply('PARTITIONS ' .. queue.partitions)
-  end
-  -- Only here: a script makes its functions anew in every call.
-  if not take_up(keys.meta, partitions, proof) then
-    return { 'unagreed' }
-  end
+local queue = try(open_queue(keys.meta, '', codec, partitions))
+if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+  return { 'unagreed' }
 end
 local job = {
   name = name,

@@ -19,13 +19,7 @@ local time_zone = ARGV[7] -- text: its zone
 local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
+local queue = try(open_queue(keys.meta, '', codec))
 local recurrence = read_recurrence(keys.recurrences, id)
 if not recurrence then
   return { 'absent' }

@@ -10,10 +10,7 @@ that takes long, or of large jobs, there are fewer outcomes than ids: the others
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then

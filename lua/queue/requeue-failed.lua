@@ -17,10 +17,7 @@ local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
 local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then

@@ -14,13 +14,7 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 local name = ARGV[5] -- text: the name
 local state = ARGV[6] -- text: as in find
 
-local queue = open_queue(keys.meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
+local queue = try(open_queue(keys.meta, '', codec))
 local from = after == '0' and '[' .. tag .. '\0' or '(' .. tag .. '\0' .. after
 local numbers = redis.call('ZRANGEBYLEX', keys.tagged, from, '(' .. tag .. '\1', 'LIMIT', '0', limit)
 for at, member in ipairs(numbers) do

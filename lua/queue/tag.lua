@@ -11,10 +11,7 @@ local id = ARGV[1] -- text: the job
 local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 local now_ms = math.floor(clock_us() / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}

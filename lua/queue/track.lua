@@ -8,10 +8,7 @@ Follows jobs, or follows them no more: events tell of a job whether it is tracke
 local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = open_queue(keys.meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local queue = try(open_queue(keys.meta, ''))
 local now_ms = math.floor(clock_us() / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}

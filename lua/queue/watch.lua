@@ -13,14 +13,12 @@ local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
-local queue = open_queue(keys.meta, '', '')
+local queue = read_queue(keys.meta, '', '')
 if string.find(queue.layout, '^in %d+ partitions$') then
   -- No job is here under this name.
   return { 'watched', 0, { unpack(wanted, wanted_at) } }
 end
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+try(refusal_of_queue(queue))
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

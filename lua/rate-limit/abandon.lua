@@ -10,12 +10,9 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local take = tonumber(ARGV[3]) -- integer: number of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
-local subject = open_subject(keys.state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local token, superseded = recall_token(subject.record, take)
-if superseded then
+local subject = try(open_subject(keys.state, caller, limits, limits_at))
+local later, token = recall_token(subject.record, take)
+if later then
   return { 'abandoned' }
 end
 local meters, now_us = read_meters(subject, limits, limits_at, clock_us())

@@ -8,10 +8,7 @@ leases end. `held` names the limit by its place, counted from 1.
 ]]
 local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
-local subject = open_subject(keys.state, '', limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
+local subject = try(open_subject(keys.state, '', limits, limits_at))
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}

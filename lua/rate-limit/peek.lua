@@ -9,10 +9,7 @@ Tells what a take would be answered now, and takes nothing.
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
 local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
-local subject = open_subject(keys.state, '', limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
+local subject = try(open_subject(keys.state, '', limits, limits_at))
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 if is_too_much(meters, cost) then

@@ -14,14 +14,8 @@ local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
-local subject = open_subject(keys.state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local subject = try(open_subject(keys.state, caller, limits, limits_at))
+local remembered = try(recall_token(subject.record, call))
 if not subject.exists then
   return { 'absent' }
 end

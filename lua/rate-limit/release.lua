@@ -11,14 +11,8 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
-local subject = open_subject(keys.state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local subject = try(open_subject(keys.state, caller, limits, limits_at))
+local remembered = try(recall_token(subject.record, call))
 if remembered then
   return { 'released' }
 end

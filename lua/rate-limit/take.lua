@@ -13,14 +13,8 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
 
-local subject = open_subject(keys.state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local subject = try(open_subject(keys.state, caller, limits, limits_at))
+local remembered = try(recall_token(subject.record, call))
 local server_us = clock_us()
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then

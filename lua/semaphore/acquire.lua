@@ -25,10 +25,7 @@ local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
-local semaphore = open_semaphore(keys.state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local semaphore = try(open_semaphore(keys.state))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms = permit_of(keys.permits, keys.ids, id)

@@ -6,10 +6,7 @@ Makes permits of one semaphore last longer. One that has ended is never revived:
 ]]
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
-local semaphore = open_semaphore(keys.state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local semaphore = try(open_semaphore(keys.state))
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
 for at = leases_at, #leases, 2 do

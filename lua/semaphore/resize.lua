@@ -13,10 +13,7 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to c
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = open_semaphore(keys.state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local semaphore = try(open_semaphore(keys.state))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }

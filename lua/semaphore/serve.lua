@@ -10,10 +10,7 @@ local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to con
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = open_semaphore(keys.state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local semaphore = try(open_semaphore(keys.state))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local reaped = reap(semaphore, keys.permits, keys.ids, now_ms)

@@ -16,6 +16,15 @@ local function known_number(meta)
   return has_begun and 0 or nil
 end
 
+-- What refuses a call for what is spread by its name alone, under which only the number of its partitions is kept.
+local function refusal_of_spread(meta)
+  local layout = redis.call('HGET', meta, 'layout')
+  if layout and string.find(layout, '^in %d+ partitions$') then
+    return redis.error_reply('LAYOUT ' .. layout)
+  end
+  return nil
+end
+
 local function agree_on(meta, partitions, now)
   local layout = 'in ' .. partitions .. ' partitions'
   redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)

@@ -9,18 +9,23 @@ local function call_record(call, now_ms, answer)
   return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
+local function refusal_of_late_call()
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+
+-- What refuses the call: its bytes arrive after a later one has taken its slot, so it has settled long ago and must not run again. Then the
+-- answer that this very call got before, from the record of its slot; nil where it had none.
 local function recall(record, call)
   if not record then
-    return nil, false
+    return nil
   end
   local number = string.match(record, '^%d+')
   if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
+    return nil, string.match(record, '^%d+ %d+ (.*)$')
+  elseif tonumber(number) > tonumber(call) then
+    return refusal_of_late_call()
   end
-  return nil, tonumber(number) > tonumber(call)
+  return nil
 end
 
 -- `added`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;

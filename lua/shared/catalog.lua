@@ -2,8 +2,13 @@
 -- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
-local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
+-- What refuses a call: a catalog of another layout.
+local function refusal_of_catalog(meta)
+  local layout = redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT
+  if layout ~= CATALOG_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. layout)
+  end
+  return nil
 end
 
 local function parse_document(stored)

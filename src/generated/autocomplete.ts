@@ -8,21 +8,12 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 4, 1, 16, 1, 4, 1, 28], text: `local codec = ARGV[1]
+const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 4, 1, 7, 1, 4, 1, 28], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local added, added_at = ARGV, 4
-local index = open_index(meta, codec, caller)
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
-if index.codec ~= codec then
-return redis.error_reply('CODEC ' .. index.codec)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, index =  open_index(meta, caller, codec) if refusal then return refusal end
+local refusal, remembered =  recall(index.record, call) if refusal then return refusal end
 if remembered then
 local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
 return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
@@ -74,17 +65,11 @@ forks,
 meta
 ) > 0 and 1 or 0,
 }` }
-const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 20], text: `local codec = ARGV[1]
+const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 14], text: `local codec = ARGV[1]
 local query = ARGV[2]
 local limit = tonumber(ARGV[3] or 10)
 local fuzzy = ARGV[4] == '1'
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
-if layout and layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-return redis.error_reply('CODEC ' .. stored_codec)
-end
+local refusal = refusal_of_index(meta, codec) if refusal then return refusal end
 local prefix = string.sub(query, 1, 64)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
@@ -98,10 +83,7 @@ collect(entries, nearby, found, limit, others)
 is_short = more and #found < limit
 end
 return { 'found', is_short and 1 or 0, exact, front, found }` }
-const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [8, 14], text: `local index = open_index(meta, '', '')
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [8, 11], text: `local refusal, index =  open_index(meta, '') if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 return {
 'inspection',
@@ -138,12 +120,9 @@ forks = KEYS[8],
 local forks = KEYS[8]
 forks = KEYS[5],
 local forks = KEYS[5]` }
-const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 18], text: `local query = ARGV[1]
+const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 15], text: `local query = ARGV[1]
 local fuzzy = ARGV[2] == '1'
-local index = open_index(meta, '', '')
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
+local refusal, index =  open_index(meta, '') if refusal then return refusal end
 try_rights(meta, index, keys)
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)
@@ -158,17 +137,11 @@ end
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }` }
-const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 3, 1, 38], text: `local caller = ARGV[1]
+const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 3, 1, 32], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local gone, gone_at = ARGV, 3
-local index = open_index(meta, '', caller)
-if index.layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, index =  open_index(meta, caller) if refusal then return refusal end
+local refusal, remembered =  recall(index.record, call) if refusal then return refusal end
 if remembered then
 local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
 return { 'removed', tonumber(removed), tonumber(taken) }
@@ -199,17 +172,11 @@ if not index.is_new then
 remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
 end
 return { 'removed', removed, taken }` }
-const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 4, 1, 20], text: `local codec = ARGV[1]
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 4, 1, 14], text: `local codec = ARGV[1]
 local query = ARGV[2]
 local limit = tonumber(ARGV[3] or 10)
 local fuzzy = ARGV[4] == '1'
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
-if layout and layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-return redis.error_reply('CODEC ' .. stored_codec)
-end
+local refusal = refusal_of_index(meta, codec) if refusal then return refusal end
 local prefix = string.sub(query, 1, 64)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
@@ -557,7 +524,7 @@ refill(keys, known, one.top, one.prefix)
 end
 end
 end` }
-const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [4, 11, 6, 5, 1, 14, 1, 3, 4, 12, 12, 7], text: `local function open_index(meta, codec, caller)
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [4, 11, 2, 8, 1, 4, 2, 4, 6, 5, 1, 14, 1, 3, 4, 12, 12, 7], text: `local function read_index(meta, codec, caller)
 local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
 return {
 is_new = not stored[1],
@@ -567,6 +534,22 @@ last = tonumber(stored[3] or 0),
 last_top = tonumber(stored[4] or 0),
 record = stored[5],
 }
+end
+local function refusal_of_form(layout, stored, codec)
+if layout ~= '2' then
+return redis.error_reply('LAYOUT ' .. layout)
+elseif codec and stored ~= codec then
+return redis.error_reply('CODEC ' .. stored)
+end
+return nil
+end
+local function open_index(meta, caller, codec)
+local index = read_index(meta, codec or '', caller)
+return refusal_of_form(index.layout, index.codec, codec), index
+end
+local function refusal_of_index(meta, codec)
+local stored = redis.call('HMGET', meta, 'layout', 'codec')
+return refusal_of_form(stored[1] or '2', stored[2] or codec, codec)
 end
 local function pack_record(entry)
 local id = entry.id == entry.text and '' or entry.id
@@ -1503,7 +1486,7 @@ export type AddAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: linked('autocomplete/add', 'f89c9e6d718a5aa7ac219bd0e778bd0f13a210ca', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 15, 1, addLua, 0, 4, indexModule, 0, 11, addLua, 4, 7, sharedCalls, 3, 10, addLua, 11, 8, sharedClock, 0, 4, addLua, 19, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 19, 1, keysLua, 21, 2, indexModule, 33, 12, addLua, 21, 1, topsModule, 0, 3, addLua, 22, 2, sharedNumbers, 0, 7, addLua, 24, 2, placesModule, 0, 3, indexModule, 16, 14, placesModule, 9, 3, indexModule, 11, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 30, 3, wordsModule, 45, 31, addLua, 26, 20, wordsModule, 21, 8, addLua, 46, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 47, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 48, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 49, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 50, 2]),
+  script: linked('autocomplete/add', 'c029cac3a9f7dd0c6aa35d0996b6984688253b6c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 15, 1, addLua, 0, 4, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, addLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 5, 5, sharedClock, 0, 4, addLua, 10, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 19, 1, keysLua, 21, 2, indexModule, 49, 12, addLua, 12, 1, topsModule, 0, 3, addLua, 13, 2, sharedNumbers, 0, 7, addLua, 15, 2, placesModule, 0, 3, indexModule, 32, 14, placesModule, 9, 3, indexModule, 27, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 46, 3, wordsModule, 45, 31, addLua, 17, 20, wordsModule, 21, 8, addLua, 37, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 38, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 39, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1597,7 +1580,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('autocomplete/find', '9b34eb2b46430915dfd2273e5405d8142c2d363c', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 4, searchModule, 146, 1, findLua, 4, 8, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 12, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 19, 5]),
+  script: linked('autocomplete/find', '4b48d98c6eee57969843463201bdbff2bdd1ba00', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 4, searchModule, 146, 1, indexModule, 23, 2, indexModule, 11, 8, indexModule, 25, 2, findLua, 4, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 6, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 13, 5]),
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   encode(args) {
     return withoutDefaults([
@@ -1636,7 +1619,7 @@ export type InspectAnswer =
  * Cost: O(log entries).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('autocomplete/inspect', '28bc6754e070d94c7618dfb5fa8f2589a520cfcf', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 11, 1, keysLua, 17, 1, keysLua, 25, 1, indexModule, 0, 11, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, sharedNumbers, 0, 7, inspectLua, 5, 9]),
+  script: linked('autocomplete/inspect', 'ea6ed33fb725507cafb76ed960630534a7cb39fb', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 11, 1, keysLua, 17, 1, keysLua, 25, 1, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
   parts: ['meta', 'entries', 'words', 'expiry', 'forks'],
   encode() {
     return []
@@ -1677,7 +1660,7 @@ export type ReapAnswer =
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: linked('autocomplete/reap', '13383b4533827ca1533960b8d1e71570945c0b7d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, reapLua, 0, 2, searchModule, 146, 1, indexModule, 0, 11, reapLua, 2, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 33, 12, reapLua, 6, 1, topsModule, 0, 3, reapLua, 7, 1, sharedClock, 0, 4, reapLua, 8, 2, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 10, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 12, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 15, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 17, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 18, 2]),
+  script: linked('autocomplete/reap', '3ce27f883aa8952d63d62e5de0839bcdd1dd1f1b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, reapLua, 0, 2, searchModule, 146, 1, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, reapLua, 2, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 49, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 46, 3, indexModule, 32, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 7, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 9, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 12, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 14, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 15, 2]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode(args) {
     return withoutDefaults([
@@ -1718,7 +1701,7 @@ export type RemoveAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('autocomplete/remove', 'f41ac6321c9bf4a71f4d0d81c9cb0c88daa678e0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 12, 1, removeLua, 0, 3, indexModule, 0, 11, removeLua, 3, 4, sharedCalls, 3, 10, removeLua, 7, 8, sharedClock, 0, 4, removeLua, 15, 1, topsModule, 0, 3, removeLua, 16, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 7, 2, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 33, 12, removeLua, 18, 1, indexModule, 30, 3, indexModule, 16, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 45, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 19, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 34, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 35, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 36, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 38, 3]),
+  script: linked('autocomplete/remove', '9bd4f085bf4bd83f8c00edf9456bef47ea17bd4b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 12, 1, removeLua, 0, 3, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, removeLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 4, 5, sharedClock, 0, 4, removeLua, 9, 1, topsModule, 0, 3, removeLua, 10, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 7, 2, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 49, 12, removeLua, 12, 1, indexModule, 46, 3, indexModule, 32, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 13, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 28, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 29, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 30, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 32, 3]),
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1774,7 +1757,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: linked('autocomplete/suggest', '1c399361a1a45b7cf5eb0bad134e26883a60b288', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, suggestLua, 0, 4, searchModule, 146, 1, suggestLua, 4, 8, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 12, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 19, 4, searchModule, 303, 17, suggestLua, 23, 1]),
+  script: linked('autocomplete/suggest', '027795199031e6ad5b975344f652efc3bf97c7a3', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, suggestLua, 0, 4, searchModule, 146, 1, indexModule, 23, 2, indexModule, 11, 8, indexModule, 25, 2, suggestLua, 4, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 6, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   encode(args) {
     return withoutDefaults([

@@ -8,19 +8,14 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 51], text: `local id = ARGV[1]
+const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 46], text: `local id = ARGV[1]
 local codec = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local seen = tonumber(ARGV[4])
 local waited = tonumber(ARGV[5])
 local waits = ARGV[6] == '1'
 local tags = ARGV[7]
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
+local refusal, head, known =  open_entry(value, load) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local served = may_serve(head, tags, now_ms)
@@ -72,7 +67,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 for at = load_at, #load, 1 do
 local open = function()
-return open_load(load[at])
+return read_load(load[at])
 end
 local known, why = try_open(open, '1')
 found[at] = known or false
@@ -94,16 +89,13 @@ redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 6, 1, 10, 1, 20], text: `local id = ARGV[1]
+const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 6, 1, 7, 1, 20], text: `local id = ARGV[1]
 local rest_ms = tonumber(ARGV[2])
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] == '1'
 local reason = ARGV[6]
-local known = open_load(load)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_load(load) if refusal then return refusal end
 if known.loader ~= id then
 return { 'lost' }
 end
@@ -130,11 +122,8 @@ if revoked then
 return { 'revoked' }
 end
 return { 'failed' }` }
-const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 11], text: `local token = tonumber(ARGV[1])
-local head = open_head(value)
-if head.layout ~= 1 then
-return redis.error_reply('LAYOUT ' .. head.layout)
-end
+const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 8], text: `local token = tonumber(ARGV[1])
+local refusal, head =  open_head(value) if refusal then return refusal end
 if head.token == 0 or head.token ~= token then
 return { 'absent' }
 end
@@ -142,12 +131,7 @@ if not head.held then
 redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
 end
 return { 'held' }` }
-const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 31], text: `local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
+const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 26], text: `local refusal, head, known =  open_entry(value, load) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local loads = known.lease_ends_ms > now_ms
 local loading = loads and known.token or 0
@@ -179,14 +163,9 @@ local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us
 redis.call('SET', generation, exact(newest), 'PX', '5184000000')
 tell_levels(generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 6, 1, 4, 1, 9], text: `local channel = ARGV[1]
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
+local refusal, head, known =  open_entry(value, load) if refusal then return refusal end
 local existed = redis.call('UNLINK', value)
 local newest = math.max(head.token, known.token, known.floor)
 revoke(load, known, newest)
@@ -204,7 +183,7 @@ const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], tex
 local load = KEYS[2]
 local load = KEYS[1]
 local generation = KEYS[1]` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 47, 1, 13], text: `local codec = ARGV[1]
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 39, 1, 13], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local version = tonumber(ARGV[4])
@@ -216,18 +195,10 @@ local sharded = ARGV[9] == '1'
 local counted = ARGV[10] == '1'
 local tags = ARGV[11]
 local payload = ARGV[12]
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
+local refusal, head, known =  open_entry(value, load) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local before, late = recall(redis.call('HGET', load, caller), call)
-if late then
-return redis.error_reply('INVALID call: has settled long ago')
-end
+local refusal, before =  recall(redis.call('HGET', load, caller), call) if refusal then return refusal end
 if before then
 local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
 if fresh_until_ms == '0' then
@@ -276,7 +247,7 @@ if head.held then
 tell_levels(value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 37, 1, 4], text: `local codec = ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 32, 1, 4], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local version = tonumber(ARGV[3])
 local flags = tonumber(ARGV[4])
@@ -289,12 +260,7 @@ local counted = ARGV[10] == '1'
 local tags = ARGV[11]
 local payload = ARGV[12]
 local how = { channel = channel, sharded = sharded, counted = counted }
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-return redis.error_reply('LAYOUT ' .. unknown)
-end
+local refusal, head, known =  open_entry(value, load) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if token > 0 and head.token == token and not is_open(known) then
 return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
@@ -329,7 +295,7 @@ if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
 redis.call('HDEL', load, 'layout', 'token')
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function open_load(load)
+const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 7, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function read_load(load)
 local stored = redis.call(
 'HMGET',
 load,
@@ -356,6 +322,13 @@ failure = stored[8] or '',
 resting_until_ms = tonumber(stored[9] or 0),
 waiters = stored[10] or '',
 }
+end
+local function open_load(load)
+local known = read_load(load)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+return nil, known
 end
 local function is_open(known)
 return known.lease_ends_ms > 0
@@ -397,15 +370,7 @@ for id in string.gmatch(waiters, '%S+') do
 tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
 end
 end` }
-const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [1, 8, 18, 7, 1, 8, 2, 6, 1, 21, 2, 3, 2, 20], text: `local function unknown_layout(head, known)
-if head.layout ~= 1 then
-return head.layout
-elseif known.layout ~= '1' then
-return known.layout
-end
-return nil
-end
-local function read_number(text, at, length)
+const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [17, 7, 1, 8, 2, 6, 1, 21, 1, 7, 2, 8, 2, 3, 2, 20], text: `local function read_number(text, at, length)
 local number = 0
 for place = at, at + length - 1 do
 number = number * 256 + string.byte(text, place)
@@ -420,7 +385,7 @@ number = math.floor(number / 256)
 end
 return table.concat(digits)
 end
-local function open_head(value)
+local function read_head(value)
 local head = redis.call('GETRANGE', value, '0', 8191 - 1)
 local layout = string.byte(head) or 1
 if layout ~= 1 then
@@ -446,6 +411,21 @@ version = read_number(head, 34, 7),
 codec = string.sub(head, 42, codec_ends),
 tags = string.sub(head, codec_ends + 1, length),
 }
+end
+local function open_head(value)
+local head = read_head(value)
+if head.layout ~= 1 then
+return redis.error_reply('LAYOUT ' .. head.layout)
+end
+return nil, head
+end
+local function open_entry(value, load)
+local refusal, head = open_head(value)
+if refusal then
+return refusal
+end
+local unknown, known = open_load(load)
+return unknown, head, known
 end
 local function may_serve(head, tags, now_ms)
 return head.stale_until_ms > now_ms and head.tags == tags
@@ -502,7 +482,7 @@ export type ElectAnswer =
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: linked('cache/elect', '51647c629166e56510caeed4e0c5430fe01f6dc9', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, electLua, 7, 1, loadModule, 0, 28, electLua, 8, 1, valueModule, 0, 8, electLua, 9, 4, sharedClock, 0, 4, electLua, 13, 2, valueModule, 50, 3, electLua, 15, 26, sharedTokens, 0, 3, electLua, 41, 2, sharedNumbers, 0, 7, electLua, 43, 13, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, electLua, 56, 2]),
+  script: linked('cache/elect', 'd15a6a76eb4efe12120fc188b0fdb0cb4be81572', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -588,7 +568,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('cache/extend', '24354e48cc60f6a0f76cd1105f7a98a8869cac7d', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 31, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  script: linked('cache/extend', '0ef216f9111689d1dbd0c714f10cc78564af8809', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -642,7 +622,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: linked('cache/fail', 'd2ddab149d72ddbbec4608756d4c25fe9c02b515', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 0, 28, failLua, 6, 7, loadModule, 31, 3, failLua, 13, 1, loadModule, 28, 3, failLua, 14, 1, sharedClock, 0, 4, failLua, 15, 3, sharedNumbers, 0, 7, failLua, 18, 11, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, failLua, 29, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 30, 6]),
+  script: linked('cache/fail', '75644d2c56a9ff922a363d5dcaac56a4c95abfaf', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
   parts: ['load'],
   encode(args) {
     return [
@@ -685,7 +665,7 @@ export type HoldAnswer =
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: linked('cache/hold', '77c4e1edb0f62b738eebef4d85999dca33ca195a', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, holdLua, 1, 11]),
+  script: linked('cache/hold', '3ea84e7a8e5515df9c3ae84e6717e62dc3c96dba', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
   parts: ['value'],
   encode(args) {
     return [
@@ -717,7 +697,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('cache/inspect', '1e1457d72665420e064bd8e99454a4f46daa0346', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, inspectLua, 0, 1, loadModule, 0, 28, inspectLua, 1, 1, valueModule, 0, 8, inspectLua, 2, 4, sharedClock, 0, 4, inspectLua, 6, 25]),
+  script: linked('cache/inspect', '194197d94e72a8bb8bb03772bab552bc3cd65060', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
   parts: ['value', 'load'],
   encode() {
     return []
@@ -805,7 +785,7 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: linked('cache/invalidate', 'd26c2d284d5fdc7ef738e3d022685d9f983a28d2', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, invalidateLua, 2, 1, loadModule, 0, 28, invalidateLua, 3, 1, valueModule, 0, 8, invalidateLua, 4, 6, loadModule, 28, 3, loadModule, 47, 2, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 10, 4, sharedNumbers, 0, 7, invalidateLua, 14, 1, loadModule, 34, 1, sharedClockSteps, 0, 3, loadModule, 35, 5, sharedClock, 0, 4, invalidateLua, 15, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 18, 3]),
+  script: linked('cache/invalidate', 'c44b35e6a67976c06cd33ee84788877e7b107a46', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return withoutDefaults([
@@ -865,7 +845,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: linked('cache/set', '0991a6043643895665e72c9ff9cee9667e44c7c6', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, setLua, 12, 1, loadModule, 0, 28, setLua, 13, 1, valueModule, 0, 8, setLua, 14, 4, sharedClock, 0, 4, setLua, 18, 2, sharedCalls, 3, 10, setLua, 20, 12, sharedNumbers, 0, 7, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedExpiry, 0, 18, sharedCalls, 13, 11, sharedCalls, 27, 3, sharedClockSteps, 0, 3, loadModule, 34, 6, setLua, 32, 5, sharedTokens, 0, 3, setLua, 37, 1, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, setLua, 38, 10, loadModule, 28, 3, loadModule, 47, 7, setLua, 48, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 66, 3, messagesModule, 0, 9, setLua, 69, 3]),
+  script: linked('cache/set', '92ccb91fd59f2a783f6c24dca43670fe11bb1c64', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -944,7 +924,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: linked('cache/store', '8f8c22a5aefd3b083956000155fb47abf6756515', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 23, 6, valueModule, 8, 7, valueModule, 29, 21, storeLua, 13, 1, loadModule, 0, 28, storeLua, 14, 1, valueModule, 0, 8, storeLua, 15, 4, sharedClock, 0, 4, storeLua, 19, 1, loadModule, 28, 3, storeLua, 20, 6, loadModule, 31, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 40, 3, sharedNumbers, 0, 7, loadModule, 43, 4, storeLua, 12, 1, storeLua, 26, 9, valueModule, 53, 3, valueModule, 15, 8, valueModule, 56, 17, storeLua, 35, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 47, 2, sharedClockSteps, 0, 3, storeLua, 49, 4]),
+  script: linked('cache/store', 'b86bd68dd2cd7ce44a9fd7305ce6b0bfb743ef6c', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
   parts: ['value', 'load'],
   encode(args) {
     return [

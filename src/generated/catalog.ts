@@ -8,10 +8,8 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCatalog, sharedClock } from './shared.ts'
 
-const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 9], text: `local name = ARGV[1]
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
+const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 7], text: `local name = ARGV[1]
+local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 local stored = redis.call('HGET', documents, name)
 if not stored then
 return { 'absent' }
@@ -22,11 +20,9 @@ const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 3, -1, 1], t
 local names = KEYS[2]
 local documents = KEYS[2]
 local documents = KEYS[3]` }
-const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 19], text: `local after = ARGV[1]
+const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
+local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 local from = after == '' and '-' or '(' .. after
 local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
 local entries, read, bytes = {}, 0, 0
@@ -43,21 +39,17 @@ end
 read = upto
 end
 return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }` }
-const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 9], text: `local name = ARGV[1]
+const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7], text: `local name = ARGV[1]
 local document = ARGV[2]
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
+local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 local stored = redis.call('HGET', documents, name)
 if stored then
 local version, known = parse_document(stored)
 return { 'existed', version, known }
 end
 return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }` }
-const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 11], text: `local name = ARGV[1]
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
+const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 9], text: `local name = ARGV[1]
+local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 redis.call('ZREM', names, name)
 if redis.call('HDEL', documents, name) == 1 then
 if redis.call('EXISTS', documents) == 0 then
@@ -66,12 +58,10 @@ end
 return { 'removed' }
 end
 return { 'absent' }` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 21], text: `local name = ARGV[1]
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 19], text: `local name = ARGV[1]
 local seen = tonumber(ARGV[2])
 local document = ARGV[3]
-if not knows_layout(meta) then
-return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
+local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 local stored = redis.call('HGET', documents, name)
 if not stored then
 return { 'absent' }
@@ -107,7 +97,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('catalog/get', '6a513d32f211e8e42f4dc5c5949d72dd8ea9df1d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, getLua, 0, 1, sharedCatalog, 0, 3, getLua, 1, 7, sharedCatalog, 3, 4, getLua, 8, 2]),
+  script: linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
   parts: ['meta', 'documents'],
   encode(args) {
     return [
@@ -156,7 +146,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('catalog/list', '4f21ebfc0bd3b32e52a6a66e328f8195482be30a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, listLua, 0, 2, sharedCatalog, 0, 3, listLua, 2, 7, sharedCatalog, 3, 4, listLua, 9, 12]),
+  script: linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -198,7 +188,7 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: linked('catalog/put', '374e0508fc67a827bce39db043dc2e0be09c01c1', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, putLua, 0, 2, sharedCatalog, 0, 3, putLua, 2, 5, sharedCatalog, 3, 4, putLua, 7, 3, sharedCatalog, 7, 7, sharedClock, 0, 4, putLua, 10, 1]),
+  script: linked('catalog/put', 'bdc452402d78b5deab23bf7e4777fa557835441a', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -242,7 +232,7 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('catalog/remove', '52113b004ee64d34e8f83fa356359ec29830c9b6', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 3, 1, removeLua, 0, 1, sharedCatalog, 0, 3, removeLua, 1, 11]),
+  script: linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 3, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -283,7 +273,7 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('catalog/replace', '1ada535fb4130b688645c9f41ff853b8cd2088dc', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, replaceLua, 0, 3, sharedCatalog, 0, 3, replaceLua, 3, 7, sharedCatalog, 3, 4, replaceLua, 10, 10, sharedCatalog, 7, 7, sharedClock, 0, 4, replaceLua, 20, 4]),
+  script: linked('catalog/replace', 'dc8ac4c5c0005491f956e3b0657147c553843ccb', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [

@@ -8,24 +8,18 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 7, 1, 44, 1, 3], text: `local caller = ARGV[1]
+const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 7, 1, 33, 1, 3], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
 local limit = tonumber(ARGV[5])
 local largest = tonumber(ARGV[6])
 local parts, parts_at = ARGV, 7
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_collection(meta, caller) if refusal then return refusal end
 if #parts - parts_at >= 2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(known.record, call) if refusal then return refusal end
 if remembered then
 local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
 return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
@@ -34,12 +28,7 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, items, now_ms) then
 return { 'absent' }
 end
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
+local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
 local added = fill(items, kind, parts, parts_at)
 if kind == 'list' then
 added = #parts - parts_at + 1
@@ -62,27 +51,19 @@ exact(math.max(known.largest, largest))
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }` }
-const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 32], text: `local kind = ARGV[1]
+const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local kind = ARGV[1]
 local codec = ARGV[2]
 local version = tonumber(ARGV[3])
 local before = tonumber(ARGV[4])
 local count = tonumber(ARGV[5])
 local parts, parts_at = ARGV, 6
-local known = open_collection(meta, '')
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_collection(meta, '') if refusal then return refusal end
 if #parts - parts_at >= 2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
 local now_ms = math.floor(clock_us() / 1000)
 if is_live(known, items, now_ms) then
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
+local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
 if is_outdated(known, version) then
 if known.version > version then
 return { 'refused', known.version }
@@ -103,10 +84,7 @@ return { 'built', size }` }
 const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local existed = redis.call('UNLINK', meta)
 redis.call('UNLINK', items)
 return { 'cleared', existed }` }
-const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 19], text: `local known = open_collection(meta, '')
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 16], text: `local refusal, known =  open_collection(meta, '') if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, items, now_ms) then
 return { 'absent' }
@@ -125,15 +103,12 @@ now_ms,
 const keysLua: LuaText = { file: 'lua/collection/keys.lua', taken: [2, 3], text: `local meta = KEYS[1]
 local items = KEYS[2]
 local build = KEYS[3]` }
-const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 35], text: `local kind = ARGV[1]
+const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local kind = ARGV[1]
 local codec = ARGV[2]
 local copy = tonumber(ARGV[3])
 local place = ARGV[4]
 local limit = tonumber(ARGV[5])
-local known = open_collection(meta, '')
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_collection(meta, '') if refusal then return refusal end
 local is_scanned = kind == 'set' or kind == 'hash'
 local cursor = cursor_of(place)
 if cursor == nil or (not is_scanned and cursor ~= place) then
@@ -143,12 +118,7 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, items, now_ms) then
 return { 'absent' }
 end
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
+local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
 if cursor == false or (copy ~= 0 and copy ~= known.copy) then
 return { 'replaced', known.copy, known.version }
 end
@@ -165,22 +135,16 @@ more and 1 or 0,
 gap and 1 or 0,
 parts,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 5, 1, 27, 1, 4], text: `local caller = ARGV[1]
+const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 5, 1, 16, 1, 4], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
 local parts, parts_at = ARGV, 5
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_collection(meta, caller) if refusal then return refusal end
 if #parts - parts_at >= 1000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(known.record, call) if refusal then return refusal end
 if remembered then
 local size, removed = string.match(remembered, '^(%d+) (%d+)$')
 return { 'removed', tonumber(size), tonumber(removed) }
@@ -189,19 +153,14 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, items, now_ms) then
 return { 'absent' }
 end
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
+local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
 local removed = take_out(items, kind, parts, parts_at)
 local size = known.size - removed
 keep_until(meta, items, known.expires_at_ms, now_ms)
 redis.call('HSET', meta, 'size', exact(size))
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
 return { 'removed', size, removed }` }
-const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 8, 1, 44], text: `local caller = ARGV[1]
+const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 8, 1, 33], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
@@ -209,17 +168,11 @@ local version = tonumber(ARGV[5])
 local expire_ms = tonumber(ARGV[6])
 local largest = tonumber(ARGV[7])
 local parts, parts_at = ARGV, 8
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_collection(meta, caller) if refusal then return refusal end
 if #parts - parts_at >= 2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(known.record, call) if refusal then return refusal end
 if remembered then
 local copy, expires_at_ms = parse_replaced(remembered)
 return { 'replaced', copy, expires_at_ms }
@@ -227,12 +180,7 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if is_live(known, items, now_ms) then
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
+local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
 if is_outdated(known, version) then
 if known.version > version then
 return { 'refused', known.version }
@@ -253,7 +201,7 @@ save_copy(meta, known, count_items(items, kind))
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 8, 1, 33, 1, 12], text: `local caller = ARGV[1]
+const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 8, 1, 22, 1, 12], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local kind = ARGV[3]
 local codec = ARGV[4]
@@ -261,14 +209,8 @@ local version = tonumber(ARGV[5])
 local expire_ms = tonumber(ARGV[6])
 local largest = tonumber(ARGV[7])
 local size = tonumber(ARGV[8])
-local known = open_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, known =  open_collection(meta, caller) if refusal then return refusal end
+local refusal, remembered =  recall(known.record, call) if refusal then return refusal end
 if remembered then
 local copy, expires_at_ms = parse_replaced(remembered)
 return { 'replaced', copy, expires_at_ms }
@@ -276,12 +218,7 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if is_live(known, items, now_ms) then
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
-end
+local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
 if is_outdated(known, version) then
 redis.call('UNLINK', build)
 if known.version > version then
@@ -375,11 +312,11 @@ return redis.call('HDEL', items, unpack(parts, from))
 end
 return redis.call('ZREM', items, unpack(parts, from))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(meta, items, expires_at_ms, now_ms)
+const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 1, 7, 2, 8, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(meta, items, expires_at_ms, now_ms)
 redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
 redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
 end
-local function open_collection(meta, caller)
+local function read_collection(meta, caller)
 local stored = redis.call(
 'HMGET',
 meta,
@@ -406,6 +343,21 @@ largest = tonumber(stored[8] or 0),
 expires_at_ms = tonumber(stored[9] or 0),
 record = stored[10],
 }
+end
+local function open_collection(meta, caller)
+local known = read_collection(meta, caller)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+return nil, known
+end
+local function refusal_of_kind(known, kind, codec)
+if known.kind ~= kind then
+return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+elseif known.codec ~= codec then
+return redis.error_reply('CODEC ' .. known.codec)
+end
+return nil
 end
 local function is_outdated(known, version)
 return version >= 0 and known.version >= version
@@ -471,7 +423,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: linked('collection/add', '08db59d7b764f1b3dccf3517e735a4c240dd62bf', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 4, 28, addLua, 7, 7, sharedCalls, 3, 10, addLua, 14, 8, sharedClock, 0, 4, addLua, 22, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 23, 9, itemsModule, 13, 12, addLua, 32, 4, itemsModule, 25, 13, addLua, 36, 5, sharedNumbers, 0, 7, addLua, 41, 10, stateModule, 0, 4, addLua, 51, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, addLua, 52, 2]),
+  script: linked('collection/add', '918162f3c44426bbe0fec72d63cf9940e083cc52', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -533,7 +485,7 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: linked('collection/build', '297a0f846b5148190cdbf21a5e10ea03deb6ede2', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 4, 28, buildLua, 6, 7, sharedClock, 0, 4, buildLua, 13, 1, itemsModule, 0, 13, buildLua, 14, 7, stateModule, 32, 3, buildLua, 21, 9, itemsModule, 13, 12, buildLua, 30, 8]),
+  script: linked('collection/build', '3960d81fd0ca9c7ac34f3dc0c4fa416bedcaf402', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -619,7 +571,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('collection/inspect', 'af9b7fe020bcecae1955c24ab86fb04d5e6eef28', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 4, 28, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 5, 14]),
+  script: linked('collection/inspect', '8e807ec506e9d78fdd46e79aee2a1751e03205be', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -680,7 +632,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('collection/read', 'd4ca609ff521591bae4d8fcfbf24cb4c7d973dd7', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 4, 28, readLua, 5, 5, sharedScan, 1, 14, readLua, 10, 4, sharedClock, 0, 4, readLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 15, 13, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 28, 12]),
+  script: linked('collection/read', '112036b441bf0e355b8786396f1d0520ffa8a076', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
   parts: ['meta', 'items'],
   encode(args) {
     return [
@@ -744,7 +696,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('collection/remove', 'ed9165d5d1a3d2dc07023022623d93c2b31c9e9e', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 4, 28, removeLua, 5, 7, sharedCalls, 3, 10, removeLua, 12, 8, sharedClock, 0, 4, removeLua, 20, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 21, 9, itemsModule, 59, 10, removeLua, 30, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 32, 2, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, removeLua, 34, 2]),
+  script: linked('collection/remove', '72439245324a48d3672c8ed0ccd307c87ad1337d', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -806,7 +758,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('collection/replace', '4dfaeb8a2871412cf7be0c5078e6865080d41da4', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 4, 28, replaceLua, 8, 7, sharedCalls, 3, 10, replaceLua, 15, 5, stateModule, 63, 4, replaceLua, 20, 3, sharedClock, 0, 4, replaceLua, 23, 2, itemsModule, 0, 13, replaceLua, 25, 7, stateModule, 32, 3, replaceLua, 32, 7, stateModule, 35, 3, replaceLua, 39, 2, itemsModule, 13, 12, replaceLua, 41, 5, sharedTokens, 0, 3, replaceLua, 46, 2, sharedNumbers, 0, 7, stateModule, 38, 22, replaceLua, 48, 1, stateModule, 0, 4, replaceLua, 49, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, replaceLua, 50, 2]),
+  script: linked('collection/replace', '8aa6afd0100d0c4eb9ebc81f1c941ad21aa2aac4', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -881,7 +833,7 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: linked('collection/switch-in', 'bb26102e829fe1ea38148953c6d4b1c78ce20d88', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 4, 28, switchInLua, 8, 4, sharedCalls, 3, 10, switchInLua, 12, 5, stateModule, 63, 4, switchInLua, 17, 3, sharedClock, 0, 4, switchInLua, 20, 2, itemsModule, 0, 13, switchInLua, 22, 7, stateModule, 32, 3, switchInLua, 29, 11, stateModule, 35, 3, switchInLua, 40, 7, sharedTokens, 0, 3, switchInLua, 47, 2, sharedNumbers, 0, 7, stateModule, 38, 22, switchInLua, 49, 1, stateModule, 0, 4, switchInLua, 50, 1, sharedCalls, 24, 2, sharedCalls, 0, 3, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, stateModule, 60, 3, switchInLua, 51, 2]),
+  script: linked('collection/switch-in', '243477b44fc10ae052f034a5ffca4cb877ada53a', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     return [

@@ -8,14 +8,11 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 10, 1, 6, 1, 4], text: `local epoch = tonumber(ARGV[1])
+const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local epoch = tonumber(ARGV[1])
 local seq = tonumber(ARGV[2])
 local batch = ARGV[3]
 local retain_ms = tonumber(ARGV[4])
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
 if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
 return { 'stale' }
 end
@@ -45,15 +42,12 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 26, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
+const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 23, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
 local known = tonumber(ARGV[2])
 local batch = ARGV[3]
 local keep = ARGV[4]
 local ledger = ARGV[5]
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
 return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
@@ -114,24 +108,18 @@ return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 8], text: `local ids, ids_at = ARGV, 1
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 5], text: `local ids, ids_at = ARGV, 1
+local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
 if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 17, 1, 8, 2, 56], text: `local caller = ARGV[1]
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 14, 1, 5, 2, 56], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local remember_ms = tonumber(ARGV[3])
 local most_dirty = tonumber(ARGV[4])
 local counters, counters_at = ARGV, 5
-local partition = open_partition(meta, caller)
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local refusal, partition =  open_partition(meta, caller) if refusal then return refusal end
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -145,10 +133,7 @@ seen[id] = true
 ids[#ids + 1] = id
 end
 local now = redis.call('HMGET', values, unpack(ids))
-local remembered, superseded = recall(partition.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(partition.record, call) if refusal then return refusal end
 if remembered then
 local refused, known = read_outcomes(remembered)
 return { 'counted', now_ms, partition.epoch, now, refused, known }
@@ -209,15 +194,9 @@ save_partition(meta, partition)
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }` }
-const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 5], text: `local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
+const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local refusal, state =  open_board(board) if refusal then return refusal end
 return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }` }
-const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 6, 1, 19], text: `local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 3, 1, 19], text: `local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
 local count, count_aside, count_sealed =
 redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
 local dirty = count + count_aside + count_sealed
@@ -253,15 +232,12 @@ local shown = KEYS[2]
 local noted = KEYS[3]
 local idle = KEYS[4]
 local ahead = KEYS[5]` }
-const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 8, 1, 11, 1, 21], text: `local epoch = tonumber(ARGV[1])
+const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 21], text: `local epoch = tonumber(ARGV[1])
 local seq = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local anew = ARGV[4] == '1'
 local counters, counters_at = ARGV, 5
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
 if (#counters - counters_at + 1) / 2 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -298,11 +274,8 @@ due_ms
 end
 let_vanish(partition, values, clean, retain_ms)
 return { 'loaded', now }` }
-const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 22], text: `local counters, counters_at = ARGV, 1
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
+const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 19], text: `local counters, counters_at = ARGV, 1
+local refusal, state =  open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 2 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -321,13 +294,10 @@ for at = counters_at, #counters, 2 do
 values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
 end
 return { 'noted', values }` }
-const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 12, 1, 6], text: `local limit = tonumber(ARGV[1])
+const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 9, 1, 6], text: `local limit = tonumber(ARGV[1])
 local cursor = ARGV[2]
 local place = ARGV[3]
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local refusal, state =  open_board(board) if refusal then return refusal end
 if limit < 1 or limit > 1000 then
 return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
@@ -342,12 +312,9 @@ if state.newest > 0 then
 return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
 end
 return { 'noted', state.turn, state.version, next_cursor, page[2] }` }
-const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 28, 1, 16], text: `local batch = ARGV[1]
+const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 25, 1, 16], text: `local batch = ARGV[1]
 local limit = tonumber(ARGV[2])
-local partition = open_partition(meta, '')
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
-end
+local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
 if limit < 1 or limit > 1000 then
 return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
@@ -388,15 +355,12 @@ partition.sealed_ms,
 math.min(1, redis.call('EXISTS', rest, pending)),
 redis.call('HGETALL', sealed),
 }` }
-const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 15, 1, 8, 1, 19], text: `local version = tonumber(ARGV[1])
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 12, 1, 8, 1, 19], text: `local version = tonumber(ARGV[1])
 local turn = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local place = ARGV[4]
 local counters, counters_at = ARGV, 5
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local refusal, state =  open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 3 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -435,17 +399,14 @@ values[#values + 1] = known
 end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', values }` }
-const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 24, 1, 5, 1, 29], text: `local version = tonumber(ARGV[1])
+const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 5, 1, 29], text: `local version = tonumber(ARGV[1])
 local since = tonumber(ARGV[2])
 local turn = tonumber(ARGV[3])
 local seen = tonumber(ARGV[4])
 local last = ARGV[5] == '1'
 local retain_ms = tonumber(ARGV[6])
 local counters, counters_at = ARGV, 7
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
+local refusal, state =  open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 3 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -500,11 +461,8 @@ end
 save_board(board, state)
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', state.turn }` }
-const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 14], text: `local ids, ids_at = ARGV, 1
-local state = open_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
-end
+const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 11], text: `local ids, ids_at = ARGV, 1
+local refusal, state =  open_board(board) if refusal then return refusal end
 if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
@@ -618,7 +576,7 @@ keep_clean(values, clean, id, due_ms)
 end
 return stored
 end` }
-const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [10, 10, 1, 16, 2, 9, 2, 13], text: `local function open_board(board)
+const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [10, 10, 1, 7, 1, 16, 2, 9, 2, 13], text: `local function read_board(board)
 local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
 return {
 layout = stored[1] or '1',
@@ -627,6 +585,13 @@ version = tonumber(stored[3] or 0),
 showing = tonumber(stored[4] or 0),
 newest = tonumber(stored[5] or 0),
 }
+end
+local function open_board(board)
+local state = read_board(board)
+if state.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. state.layout)
+end
+return nil, state
 end
 local function save_board(board, state)
 redis.call(
@@ -666,7 +631,7 @@ end
 redis.call('HSET', sealed, unpack(some))
 redis.call('HDEL', rest, unpack(ids))
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [12, 14, 1, 20, 3, 16, 3, 13, 3, 3, 1, 12, 2, 11, 2, 4, 8, 6, 2, 8, 2, 6, 2, 4], text: `local function open_partition(meta, caller)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [12, 14, 1, 7, 1, 20, 3, 16, 3, 13, 3, 3, 1, 12, 2, 11, 2, 4, 8, 6, 2, 8, 2, 6, 2, 4], text: `local function read_partition(meta, caller)
 local stored =
 redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
 return {
@@ -679,6 +644,13 @@ rest_ms = tonumber(stored[6] or 0),
 sealed_ms = tonumber(stored[7] or 0),
 record = stored[8],
 }
+end
+local function open_partition(meta, caller)
+local partition = read_partition(meta, caller)
+if partition.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+return nil, partition
 end
 local function save_partition(meta, partition)
 redis.call(
@@ -806,7 +778,7 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('counters/ack', 'ecbf182e41576902b5ea6ae10e24163f2a023db7', { reads: false, bytes: false }, [keysLua, 0, 6, ackLua, 0, 4, partitionModule, 0, 14, ackLua, 4, 7, sharedClock, 0, 4, ackLua, 11, 2, sharedNumbers, 0, 7, partitionModule, 93, 6, ackLua, 13, 9, partitionModule, 107, 2, sharedNumbers, 0, 7, partitionModule, 109, 4, ackLua, 22, 2]),
+  script: linked('counters/ack', 'dea670c780270f530fa4c6fc43c9e9f6a36bac27', { reads: false, bytes: false }, [keysLua, 0, 6, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -851,7 +823,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -905,7 +877,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('counters/begin', '2523e3493ef43b15d52a8a32d0e177ea84c1dc13', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 0, 14, beginLua, 5, 17, partitionModule, 78, 11, beginLua, 22, 9, sharedNumbers, 0, 7, partitionModule, 14, 20, beginLua, 31, 21]),
+  script: linked('counters/begin', '7736a784a757f01a3609cb64faf6a079651131e1', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, partitionModule, 85, 11, beginLua, 19, 9, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 28, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1062,7 +1034,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('counters/get', '33a3c8a1fe5383d5a6a8154e75fbd25f67f5ff76', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 0, 14, getLua, 1, 8]),
+  script: linked('counters/get', '43b91aed2e6c0fb948823954abde5b2dfff8bdb9', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
   parts: ['meta', 'values'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -1136,7 +1108,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: linked('counters/increment', 'd107cb95036b42a4cbf99d87c20010788a1f1cdf', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 0, 14, incrementLua, 5, 8, sharedClock, 0, 4, incrementLua, 13, 9, sharedCalls, 3, 10, incrementLua, 22, 5, partitionModule, 66, 12, incrementLua, 27, 9, amountsModule, 39, 3, incrementLua, 36, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 37, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 44, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 76, 1, sharedIdempotency, 12, 5, incrementLua, 77, 3, partitionModule, 113, 4, incrementLua, 80, 2, partitionModule, 14, 1, sharedNumbers, 0, 7, partitionModule, 15, 19, incrementLua, 82, 2, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, partitionModule, 63, 3, incrementLua, 84, 2]),
+  script: linked('counters/increment', '0f96f4c82a6e81f5773eafcdfb2fd1e936c06621', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, amountsModule, 39, 3, incrementLua, 30, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1182,7 +1154,7 @@ export type InspectShownAnswer =
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: linked('counters/inspect-shown', '35c050ac53c7687116dead02e81a4db8b19f4cf1', { reads: true, bytes: false }, [keysLua, 9, 3, boardModule, 0, 10, inspectShownLua, 0, 5]),
+  script: linked('counters/inspect-shown', '7b4694bbd85c7fb2b17f3fc85d2b0c648ef1dcbf', { reads: true, bytes: false }, [keysLua, 9, 3, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
   parts: ['board', 'shown', 'noted'],
   encode() {
     return []
@@ -1215,7 +1187,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('counters/inspect', '5a164afc086208a735eb1e460ec57ab1b5191424', { reads: true, bytes: false }, [keysLua, 0, 5, partitionModule, 0, 14, inspectLua, 0, 8, partitionModule, 78, 11, inspectLua, 8, 2, sharedClock, 0, 4, inspectLua, 10, 15]),
+  script: linked('counters/inspect', '689792c8e90a61b7eba043a91536d73921ffa7ec', { reads: true, bytes: false }, [keysLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   encode() {
     return []
@@ -1278,7 +1250,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: linked('counters/load', '82b65cefad3ea97cf062e23f6cea96c2812c00c5', { reads: false, bytes: false }, [keysLua, 0, 6, loadLua, 0, 5, partitionModule, 0, 14, loadLua, 5, 18, sharedClock, 0, 4, loadLua, 23, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, loadLua, 24, 2, partitionModule, 93, 6, amountsModule, 85, 18, loadLua, 26, 17, partitionModule, 107, 6, loadLua, 43, 2]),
+  script: linked('counters/load', 'ef3e61fee3ba51afcf6cfe2a1fb2c4e8fdd3ed88', { reads: false, bytes: false }, [keysLua, 0, 6, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 2, partitionModule, 100, 6, amountsModule, 85, 18, loadLua, 23, 17, partitionModule, 114, 6, loadLua, 40, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1342,7 +1314,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('counters/note', 'b21bf77c5755bd302a0f462b9be0cb5879dffc47', { reads: false, bytes: false }, [keysLua, 9, 5, noteLua, 0, 1, boardModule, 0, 10, noteLua, 1, 7, sharedNumbers, 0, 7, noteLua, 8, 1, sharedClock, 0, 4, noteLua, 9, 1, boardModule, 10, 16, noteLua, 10, 8, amountsModule, 0, 6, partitionModule, 50, 13, noteLua, 18, 5]),
+  script: linked('counters/note', '1d4b64e5ccb7fb720709ba20c5bd1ff2e508c6f9', { reads: false, bytes: false }, [keysLua, 9, 5, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1405,7 +1377,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: linked('counters/noted', '793df0a7a9d8cea45af4d7dff6c33536d8202fcb', { reads: false, bytes: false }, [keysLua, 9, 4, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 10, notedLua, 3, 7, partitionModule, 89, 4, notedLua, 10, 4, sharedNumbers, 0, 7, partitionModule, 99, 8, sharedClock, 0, 4, notedLua, 14, 1, sharedScan, 1, 14, notedLua, 15, 1, sharedScan, 15, 4, notedLua, 16, 5]),
+  script: linked('counters/noted', '12d151b4f844dcc3e3d66434e23e8979a96402c7', { reads: false, bytes: false }, [keysLua, 9, 4, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: ['board', 'shown', 'noted', 'idle'],
   encode(args) {
     return [
@@ -1472,7 +1444,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: linked('counters/seal', '5be50ae5e181f355c9bb9afea6e1931a304d098a', { reads: false, bytes: false }, [keysLua, 0, 6, sealLua, 0, 2, partitionModule, 0, 14, sealLua, 2, 7, sharedClock, 0, 4, sealLua, 9, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, sealLua, 10, 20, partitionModule, 14, 20, sealLua, 30, 4, boardModule, 35, 13, sealLua, 34, 12]),
+  script: linked('counters/seal', 'cae1c917eade65fe8d6fa0ebd1a3bc33ee595f40', { reads: false, bytes: false }, [keysLua, 0, 6, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, boardModule, 42, 13, sealLua, 31, 12]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1537,7 +1509,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: linked('counters/show-absent', '7fd66cce01cb55077e3abe1f3effebbb3b223f1f', { reads: false, bytes: false }, [keysLua, 9, 5, showAbsentLua, 0, 5, boardModule, 0, 10, showAbsentLua, 5, 7, partitionModule, 89, 4, showAbsentLua, 12, 7, sharedClock, 0, 4, showAbsentLua, 19, 1, sharedNumbers, 0, 7, partitionModule, 99, 8, showAbsentLua, 20, 8, boardModule, 10, 16, showAbsentLua, 28, 5, partitionModule, 93, 6, amountsModule, 6, 6, partitionModule, 34, 16, showAbsentLua, 33, 12, boardModule, 26, 9, showAbsentLua, 45, 2]),
+  script: linked('counters/show-absent', '52efa72b86aec40eb5e8912c1eb9ccd75857726b', { reads: false, bytes: false }, [keysLua, 9, 5, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 12, boardModule, 33, 9, showAbsentLua, 42, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1606,7 +1578,7 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: linked('counters/show', '41d0ab9cc63b1676959516429aed469e858982c0', { reads: false, bytes: false }, [keysLua, 9, 5, showLua, 0, 7, boardModule, 0, 10, showLua, 7, 18, sharedClock, 0, 4, showLua, 25, 6, sharedNumbers, 0, 7, boardModule, 10, 16, showLua, 31, 2, amountsModule, 6, 6, partitionModule, 93, 6, partitionModule, 34, 16, showLua, 33, 30, boardModule, 26, 9, showLua, 63, 2]),
+  script: linked('counters/show', 'bd841d082ce2455d4283563954f53975a5c28d9e', { reads: false, bytes: false }, [keysLua, 9, 5, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 30, boardModule, 33, 9, showLua, 60, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -1680,7 +1652,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: linked('counters/shown', 'e805030219c2c99696146bd4122d317a21a3272d', { reads: true, bytes: false }, [keysLua, 9, 3, shownLua, 0, 1, boardModule, 0, 10, shownLua, 1, 14]),
+  script: linked('counters/shown', '412d94b9dad7776f9a74230ce9fa496ab277620f', { reads: true, bytes: false }, [keysLua, 9, 3, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
   parts: ['board', 'shown', 'noted'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

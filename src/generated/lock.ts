@@ -8,7 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 27], text: `local id = ARGV[1]
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 24], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -16,10 +16,7 @@ local listens = ARGV[5] == '1'
 local claim_ms = tonumber(ARGV[6] or 1000)
 local sharded = ARGV[7] == '1'
 local counted = ARGV[8] ~= '0'
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local before = lock_text(lock)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -43,7 +40,7 @@ if lock_text(lock) ~= before then
 save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 32, 1, 6], text: `local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 29, 1, 6], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -52,10 +49,7 @@ local barging = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -90,7 +84,7 @@ if left or gave or served or called then
 save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 36], text: `local states, states_at = KEYS, 1
+const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 33], text: `local states, states_at = KEYS, 1
 local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
@@ -98,10 +92,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-local lock = read_lock(redis.call('GET', states[at]))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(redis.call('GET', states[at])) if refusal then return refusal end
 if lock.id == id and lock.mode == '-' then
 return redis.error_reply('INVALID id: this attempt has given a lock back')
 end
@@ -130,7 +121,7 @@ leases[2 * at - 1] = tonumber(lock.token)
 leases[2 * at] = lock.expires_at_ms
 end
 return { 'granted', now_ms, leases }` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 24, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 21, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -140,10 +131,7 @@ local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
 local confirms = ARGV[10] == '1'
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
@@ -209,7 +197,7 @@ if waits then
 return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
 return { 'held', recheck_ms, more }` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 4, 16, 1, 6, 1, 51, 1, 10], text: `local id = ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 4, 13, 1, 6, 1, 51, 1, 10], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -238,10 +226,7 @@ kept_ms_after(left_ms, line ~= '0 0')
 )
 return { 'granted', token, expires_at_ms, now_ms }
 end
-local lock = read_lock(stored)
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(stored) if refusal then return refusal end
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
 if confirms then
 lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
@@ -343,11 +328,8 @@ local ticket = parse_ticket(text)
 tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local leases, leases_at = ARGV, 1
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 20], text: `local leases, leases_at = ARGV, 1
+local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any = {}, false
 for at = leases_at, #leases, 2 do
@@ -394,11 +376,8 @@ save_freed_lock(state[place], lock, now_ms)
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 11], text: `local codec = ARGV[1]
-local stored = open_fenced(fenced)
-if stored.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. stored.layout)
-end
+const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 8], text: `local codec = ARGV[1]
+local refusal, stored =  open_fenced(fenced) if refusal then return refusal end
 if not stored.value then
 return { 'absent' }
 end
@@ -406,15 +385,12 @@ if stored.codec ~= codec then
 return redis.error_reply('CODEC ' .. stored.codec)
 end
 return { 'found', stored.token, stored.value }` }
-const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 5, 1, 29], text: `local codec = ARGV[1]
+const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 5, 1, 26], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local value = ARGV[3]
 local caller = ARGV[4]
 local call = tonumber(ARGV[5])
-local stored = open_fenced(fenced)
-if stored.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. stored.layout)
-end
+local refusal, stored =  open_fenced(fenced) if refusal then return refusal end
 if stored.codec and stored.codec ~= codec then
 return redis.error_reply('CODEC ' .. stored.codec)
 end
@@ -440,10 +416,7 @@ value,
 process .. ' ' .. exact(call)
 )
 return { 'stored' }` }
-const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 26], text: `local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}
@@ -473,15 +446,12 @@ local readers = KEYS[2]
 local reader_ids = KEYS[4]
 local reader_ids = KEYS[3]
 local fenced = KEYS[1]` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 22], text: `local token = ARGV[1]
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 19], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
@@ -500,7 +470,7 @@ served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, ho
 end
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 19, 1, 4], text: `local token = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
@@ -514,10 +484,7 @@ if type(saved) == 'number' then
 return { 'released', 0 }
 end
 end
-local lock = read_lock(stored)
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(stored) if refusal then return refusal end
 if lock.token ~= token or lock.mode == 's' then
 return { 'lost' }
 end
@@ -537,14 +504,11 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve(lock, queue, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 15], text: `local channel = ARGV[1]
+const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 12], text: `local channel = ARGV[1]
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
-end
+local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 count_readers(lock, readers, reader_ids, now_ms)
@@ -819,7 +783,7 @@ end
 end
 return 'more'
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [11, 11, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12], text: `local function read_lock(stored)
+const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [11, 11, 1, 7, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12, 1, 7], text: `local function read_lock(stored)
 stored = stored or '1 - 0 0 0 0  '
 local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
 string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
@@ -836,6 +800,13 @@ called = called,
 id = id,
 holder = holder,
 }
+end
+local function open_lock(stored)
+local lock = read_lock(stored)
+if lock.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+return nil, lock
 end
 local function is_held(lock, now_ms)
 return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
@@ -919,7 +890,7 @@ return known == token
 and tonumber(expires_at_ms) > now_ms
 and (last_ticket == '0' or is_called(called, now_ms))
 end
-local function open_fenced(fenced)
+local function read_fenced(fenced)
 local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
 local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
 return {
@@ -930,6 +901,13 @@ value = stored[4],
 process = process,
 call = tonumber(call),
 }
+end
+local function open_fenced(fenced)
+local stored = read_fenced(fenced)
+if stored.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+return nil, stored
 end` }
 
 export interface AbandonSharedArguments {
@@ -961,7 +939,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: linked('lock/abandon-shared', '43c9f6466ea80e3960d339cc1ea5d3906f7bd0d8', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonSharedLua, 0, 8, stateModule, 0, 18, abandonSharedLua, 8, 4, stateModule, 36, 14, abandonSharedLua, 12, 1, sharedClock, 0, 4, abandonSharedLua, 13, 2, abandonSharedLua, 16, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 18, 2, readersModule, 8, 9, abandonSharedLua, 20, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 23, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, abandonSharedLua, 24, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 15, 1, abandonSharedLua, 26, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 27, 5, stateModule, 61, 1, stateModule, 50, 6, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonSharedLua, 32, 3]),
+  script: linked('lock/abandon-shared', '11b368f055cd0f7d3b16d107590e761afdbd0a67', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonSharedLua, 0, 8, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonSharedLua, 8, 1, stateModule, 43, 14, abandonSharedLua, 9, 1, sharedClock, 0, 4, abandonSharedLua, 10, 2, abandonSharedLua, 13, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 15, 2, readersModule, 8, 9, abandonSharedLua, 17, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 20, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, abandonSharedLua, 21, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 12, 1, abandonSharedLua, 23, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 24, 5, stateModule, 68, 1, stateModule, 57, 6, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonSharedLua, 29, 3]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1020,7 +998,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('lock/abandon', '0b3fe7cdb613a2096186ab256597866b9688e9ca', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 0, 18, abandonLua, 9, 4, sharedClock, 0, 4, abandonLua, 13, 2, abandonLua, 16, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 24, 2, stateModule, 18, 3, abandonLua, 26, 5, stateModule, 21, 5, abandonLua, 31, 1, lineModule, 7, 3, abandonLua, 32, 3, stateModule, 26, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 15, 1, abandonLua, 35, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 36, 8, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, abandonLua, 44, 3]),
+  script: linked('lock/abandon', '27d104cb415abb4c91f67bb7608f6558f58d752d', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 2, abandonLua, 13, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 21, 2, stateModule, 25, 3, abandonLua, 23, 5, stateModule, 28, 5, abandonLua, 28, 1, lineModule, 7, 3, abandonLua, 29, 3, stateModule, 33, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 12, 1, abandonLua, 32, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 33, 8, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonLua, 41, 3]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1078,7 +1056,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: linked('lock/acquire-all', 'ccc5897f6d72c971d11d1eb3432e5a6866207fad', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 26, acquireAllLua, 7, 15, stateModule, 26, 3, acquireAllLua, 22, 8, stateModule, 72, 7, sharedTokens, 0, 3, stateModule, 69, 3, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 11, acquireAllLua, 30, 10]),
+  script: linked('lock/acquire-all', '7ff561c95ab79b35413a7f78b02e35efc58775ce', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 33, acquireAllLua, 7, 12, stateModule, 33, 3, acquireAllLua, 19, 8, stateModule, 79, 7, sharedTokens, 0, 3, stateModule, 76, 3, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 11, acquireAllLua, 27, 10]),
   parts: [],
   encode(args) {
     return [
@@ -1147,7 +1125,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: linked('lock/acquire-shared', 'ca53f9f0848f52cc32607ca8beccc878feda4197', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 0, 18, acquireSharedLua, 10, 4, sharedClock, 0, 4, acquireSharedLua, 14, 2, readersModule, 0, 8, acquireSharedLua, 16, 1, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, acquireSharedLua, 17, 2, readersModule, 36, 8, acquireSharedLua, 19, 9, stateModule, 61, 8, acquireSharedLua, 28, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 32, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, acquireSharedLua, 33, 1, acquireSharedLua, 35, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 37, 2, lineModule, 0, 7, stateModule, 26, 3, acquireSharedLua, 34, 1, acquireSharedLua, 39, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 40, 4, stateModule, 58, 3, acquireSharedLua, 44, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 48, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 69, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 51, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 69, 10]),
+  script: linked('lock/acquire-shared', '5c6e5a7b493caf7dcdbda6c20bbe3bd539591753', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireSharedLua, 10, 1, sharedClock, 0, 4, acquireSharedLua, 11, 2, readersModule, 0, 8, acquireSharedLua, 13, 1, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, acquireSharedLua, 14, 2, readersModule, 36, 8, acquireSharedLua, 16, 9, stateModule, 68, 8, acquireSharedLua, 25, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 29, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, acquireSharedLua, 30, 1, acquireSharedLua, 32, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 34, 2, lineModule, 0, 7, stateModule, 33, 3, acquireSharedLua, 31, 1, acquireSharedLua, 36, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 37, 4, stateModule, 65, 3, acquireSharedLua, 41, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 45, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 48, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 66, 10]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1230,7 +1208,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('lock/acquire', 'd3c585abc640bb4e4ee4380eb0afea976430ac4d', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 79, 15, acquireLua, 14, 1, stateModule, 29, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 18, acquireLua, 29, 4, stateModule, 18, 3, stateModule, 36, 22, acquireLua, 33, 3, stateModule, 61, 8, acquireLua, 36, 7, stateModule, 21, 5, acquireLua, 43, 1, lineModule, 0, 7, acquireLua, 44, 1, stateModule, 26, 3, stateModule, 58, 3, acquireLua, 45, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 47, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 59, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 64, 4, sharedTokens, 0, 3, stateModule, 72, 7, stateModule, 69, 3, acquireLua, 68, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 71, 9, lineModule, 13, 3, acquireLua, 80, 2, lineModule, 10, 3, acquireLua, 82, 7, lineModule, 16, 9, acquireLua, 89, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 91, 21]),
+  script: linked('lock/acquire', '2b9fa702e744cbbe8297783822c84fb24f7798a9', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 86, 15, acquireLua, 14, 1, stateModule, 36, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireLua, 29, 1, stateModule, 25, 3, stateModule, 43, 22, acquireLua, 30, 3, stateModule, 68, 8, acquireLua, 33, 7, stateModule, 28, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, stateModule, 33, 3, stateModule, 65, 3, acquireLua, 42, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 44, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 56, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 61, 4, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 65, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 68, 9, lineModule, 13, 3, acquireLua, 77, 2, lineModule, 10, 3, acquireLua, 79, 7, lineModule, 16, 9, acquireLua, 86, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 88, 21]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1339,7 +1317,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: linked('lock/extend-shared', '4eeed8f9ab50c9d92ea850d869cfd61a277a1043', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendSharedLua, 0, 1, stateModule, 0, 18, extendSharedLua, 1, 4, sharedClock, 0, 4, extendSharedLua, 5, 2, stateModule, 29, 7, stateModule, 50, 8, extendSharedLua, 7, 12, stateModule, 61, 1, stateModule, 36, 14, stateModule, 62, 7, extendSharedLua, 19, 5]),
+  script: linked('lock/extend-shared', '42a20100255a597d202ed093a4c7227698ab4275', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendSharedLua, 0, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, extendSharedLua, 1, 1, sharedClock, 0, 4, extendSharedLua, 2, 2, stateModule, 36, 7, stateModule, 57, 8, extendSharedLua, 4, 12, stateModule, 68, 1, stateModule, 43, 14, stateModule, 69, 7, extendSharedLua, 16, 5]),
   parts: ['state', 'readers', 'reader-ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1397,7 +1375,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('lock/extend', 'dbb6324e07bc37b7c393242441a10d347c765acd', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 18, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 18, 3, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, stateModule, 61, 8, extendLua, 15, 12]),
+  script: linked('lock/extend', 'dbb6324e07bc37b7c393242441a10d347c765acd', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 18, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 25, 3, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, stateModule, 68, 8, extendLua, 15, 12]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1440,7 +1418,7 @@ export type FencedGetAnswer =
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: linked('lock/fenced-get', 'fa1f500a966550a5565e275f30df9f889b1647f0', { reads: true, bytes: true }, [keysLua, 6, 1, fencedGetLua, 0, 1, stateModule, 100, 12, fencedGetLua, 1, 11]),
+  script: linked('lock/fenced-get', 'b44ffb61301cb842f3064458551f1e40be9d07eb', { reads: true, bytes: true }, [keysLua, 6, 1, fencedGetLua, 0, 1, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedGetLua, 1, 8]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1488,7 +1466,7 @@ export type FencedSetAnswer =
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: linked('lock/fenced-set', 'ecac3bec5c6268a691621b9fd8f4b87c6b406326', { reads: false, bytes: false }, [keysLua, 6, 1, fencedSetLua, 0, 5, stateModule, 100, 12, fencedSetLua, 5, 14, sharedNumbers, 0, 7, fencedSetLua, 19, 15]),
+  script: linked('lock/fenced-set', '28ef3233b8cdf6f840f37926b629d6ebd8ab2ee9', { reads: false, bytes: false }, [keysLua, 6, 1, fencedSetLua, 0, 5, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1544,7 +1522,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('lock/inspect', '856d121ca8a7247f31ebbe2c6836bd0570954a3f', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, stateModule, 0, 18, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, inspectLua, 5, 13, sharedLine, 89, 12, inspectLua, 18, 8]),
+  script: linked('lock/inspect', 'efb089fbcc73fca0a346396bdfa907957febc41c', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, inspectLua, 2, 13, sharedLine, 89, 12, inspectLua, 15, 8]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode() {
     return []
@@ -1592,7 +1570,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: linked('lock/release-shared', '62e2524b9f6cf19fed59e6fbf05859ebc37247c3', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseSharedLua, 0, 5, stateModule, 0, 18, releaseSharedLua, 5, 4, sharedClock, 0, 4, releaseSharedLua, 9, 6, readersModule, 8, 9, releaseSharedLua, 15, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 16, 5, stateModule, 26, 3, releaseSharedLua, 21, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 23, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, releaseSharedLua, 25, 2]),
+  script: linked('lock/release-shared', 'b69b40ca1d1895fdd26edd13a98234bd18bf2504', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseSharedLua, 0, 5, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseSharedLua, 5, 1, sharedClock, 0, 4, releaseSharedLua, 6, 6, readersModule, 8, 9, releaseSharedLua, 12, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 13, 5, stateModule, 33, 3, releaseSharedLua, 18, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 20, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, releaseSharedLua, 22, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1643,7 +1621,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('lock/release', 'a897ce0de5022cb4006a29d79f5972f4da1ba776', { reads: false, bytes: false }, [keysLua, 0, 2, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 94, 6, releaseLua, 8, 6, stateModule, 0, 18, releaseLua, 14, 10, stateModule, 18, 3, releaseLua, 24, 5, stateModule, 36, 14, stateModule, 29, 7, stateModule, 50, 8, stateModule, 61, 8, releaseLua, 29, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 69, 3, sharedLine, 36, 7, stateModule, 72, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 33, 4]),
+  script: linked('lock/release', '66fabc6f1d49a29d29d2b94ffdb0e4b636091811', { reads: false, bytes: false }, [keysLua, 0, 2, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 101, 6, releaseLua, 8, 6, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseLua, 14, 7, stateModule, 25, 3, releaseLua, 21, 5, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, stateModule, 68, 8, releaseLua, 26, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 30, 4]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1691,7 +1669,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('lock/serve', '3347c4c60341324f354cde02011bf1463c58a785', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, stateModule, 0, 18, serveLua, 4, 4, sharedClock, 0, 4, serveLua, 8, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 10, 1, stateModule, 21, 1, stateModule, 18, 3, stateModule, 22, 4, serveLua, 11, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 26, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 69, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 15, 2, stateModule, 61, 1, stateModule, 36, 20, stateModule, 29, 7, stateModule, 56, 2, stateModule, 62, 7, serveLua, 17, 2]),
+  script: linked('lock/serve', '3733fda5567a9533bd1f8bb9e4a9d86d6e84867e', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 7, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, serveLua, 8, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 12, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, serveLua, 14, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([

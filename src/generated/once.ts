@@ -8,28 +8,22 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 9], text: `local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 6], text: `local id = ARGV[1]
 local token = tonumber(ARGV[2])
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_once(state) if refusal then return refusal end
 if known.attempt == id and known.token ~= token and is_open(known) then
 free_key(state, known.token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
 end
 return { 'abandoned' }` }
-const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 5, 1, 26, 1, 6, 1, 23], text: `local codec = ARGV[1]
+const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 5, 1, 23, 1, 6, 1, 23], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local fingerprint = ARGV[3]
 local lease_ms = tonumber(ARGV[4])
 local keep_result_ms = tonumber(ARGV[5])
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_once(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if counts(known, now_ms) then
@@ -101,17 +95,14 @@ existed = redis.call('UNLINK', state)
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }` }
-const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 7, 1, 15, 1, 9], text: `local codec = ARGV[1]
+const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 7, 1, 12, 1, 9], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local keep_result_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local result = ARGV[6]
 local kept = ARGV[7] ~= '0'
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_once(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
 return { 'lost' }
@@ -138,7 +129,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 for at = state_at, #state, 1 do
 local open = function()
-return open_state(state[at])
+return read_once(state[at])
 end
 local known, why = try_open(open, '1')
 found[at] = known or false
@@ -167,11 +158,8 @@ exact(kept_until_ms)
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 12], text: `local codec = ARGV[1]
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 9], text: `local codec = ARGV[1]
+local refusal, known =  open_once(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not known.result or not known.kept or not counts(known, now_ms) then
 return { 'absent' }
@@ -180,10 +168,7 @@ if known.codec ~= codec then
 return redis.error_reply('CODEC ' .. known.codec)
 end
 return { 'found', known.token, known.kept_until_ms, known.result }` }
-const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 20], text: `local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 17], text: `local refusal, known =  open_once(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not counts(known, now_ms) then
 return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
@@ -201,13 +186,10 @@ known.codec,
 now_ms,
 }` }
 const keysLua: LuaText = { file: 'lua/once/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
-const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 16], text: `local token = tonumber(ARGV[1])
+const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 13], text: `local token = tonumber(ARGV[1])
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
-local known = open_state(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
-end
+local refusal, known =  open_once(state) if refusal then return refusal end
 if not holds_token(known, token) then
 return { 'lost' }
 end
@@ -220,7 +202,7 @@ end
 free_key(state, token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
 return { 'released' }` }
-const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [11, 26, 2, 3, 2, 3, 1, 3, 5, 3, 1, 3, 2, 4], text: `local function open_state(state)
+const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [11, 26, 1, 7, 2, 3, 2, 3, 1, 3, 5, 3, 1, 3, 2, 4], text: `local function read_once(state)
 local stored = redis.call(
 'HMGET',
 state,
@@ -245,6 +227,13 @@ result = stored[7],
 kept_until_ms = tonumber(stored[8] or 0),
 kept = not stored[9],
 }
+end
+local function open_once(state)
+local known = read_once(state)
+if known.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. known.layout)
+end
+return nil, known
 end
 local function counts(known, now_ms)
 return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
@@ -287,7 +276,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('once/abandon', 'a34c363051ff48e5441a3a9aa046b9fc55f040c3', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 0, 26, abandonLua, 4, 4, stateModule, 29, 3, abandonLua, 8, 1, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, abandonLua, 9, 1, sharedMessages, 42, 10, abandonLua, 10, 3]),
+  script: linked('once/abandon', 'fc259828091920476c1574bfe1a5fd05403fdc64', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -336,7 +325,7 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('once/begin', 'e30bb2c517721f97f2a1e13e032074632aa41d7c', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 0, 26, beginLua, 5, 4, sharedClock, 0, 4, beginLua, 9, 2, stateModule, 26, 3, beginLua, 11, 13, stateModule, 32, 3, beginLua, 24, 9, sharedTokens, 0, 3, beginLua, 33, 7, sharedNumbers, 0, 7, beginLua, 40, 18, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, beginLua, 58, 2]),
+  script: linked('once/begin', 'e51136f0277dc30c39034581ce27481bd2a4645c', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
   parts: ['state'],
   encode(args) {
     return [
@@ -453,7 +442,7 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: linked('once/complete', '3b574977898cb1d8fa7136793f06f38584447dd0', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 0, 26, completeLua, 7, 4, sharedClock, 0, 4, completeLua, 11, 1, stateModule, 38, 3, stateModule, 29, 3, stateModule, 26, 3, completeLua, 12, 10, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, completeLua, 22, 1, sharedNumbers, 0, 7, completeLua, 23, 6, sharedMessages, 42, 10, completeLua, 29, 2]),
+  script: linked('once/complete', '7a44fd5c0c3ddc9c1cf77020547e2dd8c44a16d1', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -514,7 +503,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('once/extend', '319c87b666ab71d6e9bd862b5c03e50c6b5c5233', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 38, 3, stateModule, 32, 3, sharedClockSteps, 0, 3, stateModule, 35, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  script: linked('once/extend', '92492db66b233b2f0493cde6b153a3be8476eee0', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 45, 3, stateModule, 39, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -557,7 +546,7 @@ export type FindAnswer =
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('once/find', 'efc80ac67966c22d2c77f02c325ef2c7a8d356f0', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 0, 26, findLua, 1, 4, sharedClock, 0, 4, findLua, 5, 1, stateModule, 26, 3, findLua, 6, 7]),
+  script: linked('once/find', 'c7b5e815ae6da0d987a5530c2db20622dfb9f918', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
   parts: ['state'],
   encode(args) {
     return [
@@ -594,7 +583,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('once/inspect', 'f94ca8bf2bdadaf770d21ccc40c7b33584958b67', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 0, 26, inspectLua, 0, 4, sharedClock, 0, 4, inspectLua, 4, 1, stateModule, 26, 3, inspectLua, 5, 3, stateModule, 32, 3, inspectLua, 8, 12]),
+  script: linked('once/inspect', '78a515975950a37011b612fab766d8eb8c7ea1c9', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
   parts: ['state'],
   encode() {
     return []
@@ -641,7 +630,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('once/release', '1318e2cc591f3983ff56096cbf979d748c12e507', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 0, 26, releaseLua, 3, 4, stateModule, 38, 3, releaseLua, 7, 9, stateModule, 41, 2, stateModule, 35, 1, sharedClockSteps, 0, 3, stateModule, 36, 2, stateModule, 43, 2, sharedClock, 0, 4, releaseLua, 16, 1, sharedMessages, 42, 10, releaseLua, 17, 2]),
+  script: linked('once/release', 'dfc4edf6341330fecd1ca1f190a48bf0cab849ba', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([

@@ -19,7 +19,7 @@ local channel = ARGV[8]
 local sharded = ARGV[9] == '1'
 local counted = ARGV[10] == '1'
 local acks, acks_at = ARGV, 11
-local queue = open_queue(meta, codec, caller)
+local queue = read_queue(meta, codec, caller)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then
@@ -118,7 +118,7 @@ taken_text,
 names,
 payloads,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 11, 1, 27, 1, 5, 1, 10, 1, 14, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 11, 1, 15, 1, 5, 1, 10, 1, 14, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -129,20 +129,8 @@ local channel = ARGV[8]
 local sharded = ARGV[9] == '1'
 local counted = ARGV[10] == '1'
 local acks, acks_at = ARGV, 11
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions > 0 and queue.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, queue =  open_queue(meta, caller, codec, partitions) if refusal then return refusal end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
@@ -228,25 +216,16 @@ tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
 return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }` }
-const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 7, 1, 59], text: `local codec = ARGV[1]
+const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 7, 1, 50], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local steps, steps_at = ARGV, 7
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, caller, codec) if refusal then return refusal end
 do
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
 return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
@@ -307,18 +286,12 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 4, 1, 8, 1, 1, 1, 25], text: `local caller = ARGV[1]
+const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 4, 1, 2, 1, 1, 1, 25], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local limit = tonumber(ARGV[3])
 local again_ms = tonumber(ARGV[4])
-local queue = open_queue(meta, '', caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, queue =  open_queue(meta, caller) if refusal then return refusal end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local from, till = '(0', string.format('%.0f', now_ms)
 if remembered then
@@ -345,20 +318,14 @@ note_due(queue, now_ms + again_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, again)
 return { 'asked', asked, queue.last }` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 29], text: `local codec = ARGV[1]
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 23], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local waiter = ARGV[3]
 local leaves = ARGV[4] == '1'
 local number = tonumber(ARGV[5])
 local since_ms = tonumber(ARGV[6])
 local comes = ARGV[7] == '1'
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local seq, record, run = find_job(jobs, ids, id)
 if leaves then
@@ -381,24 +348,15 @@ flag_job(jobs, queue, seq, record, run, 4)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }` }
-const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 7, 1, 52], text: `local codec = ARGV[1]
+const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 7, 1, 43], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local failures, failures_at = ARGV, 7
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, queue =  open_queue(meta, caller, codec) if refusal then return refusal end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'buried', 0, parse_refused(remembered) }
 end
@@ -440,14 +398,11 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', queue.chores, refused }` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 4, 1, 70], text: `local channel = ARGV[1]
+const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 4, 1, 67], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -514,15 +469,12 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 5, 1, 4, 1, 47], text: `local channel = ARGV[1]
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 5, 1, 1, 1, 47], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local id = ARGV[4]
 local changes, changes_at = ARGV, 5
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -570,13 +522,10 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'changed', left, queue.chores }` }
-const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 2, 4, 2, 39, 1, 7, 1, 13], text: `local channel = ARGV[1]
+const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 1, 1, 2, 39, 1, 7, 1, 13], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
-local layout = redis.call('HGET', meta, 'layout')
-if layout and string.find(layout, '^in %d+ partitions$') then
-return redis.error_reply('LAYOUT ' .. layout)
-end
+local refusal = refusal_of_spread(meta) if refusal then return refusal end
 local waiting = { idle = redis.call('ZCARD', idle) }
 local existed = math.min(waiting.idle, 1)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -628,7 +577,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local _, last_ms = look_at_listeners(listeners, '', now_ms)
 if last_ms > now_ms then
 publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, now_ms)
-local queue = open_queue(meta, '', '')
+local queue = read_queue(meta, '', '')
 queue.listened_ms = last_ms
 save_queue(meta, queue)
 else
@@ -636,7 +585,7 @@ redis.call('UNLINK', listeners)
 end
 end
 return { 'cleared', existed }` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 12, 1, 11, 1, 13, 1, 33], text: `local codec = ARGV[1]
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 12, 1, 13, 1, 33], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -648,20 +597,9 @@ local concurrency = tonumber(ARGV[9])
 local rate_limit = tonumber(ARGV[10])
 local rate_window_ms = tonumber(ARGV[11])
 local rate_burst = tonumber(ARGV[12] or 0)
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-if queue.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-if not take_up(meta, partitions, proof) then
+local refusal, queue =  open_queue(meta, '', codec, partitions) if refusal then return refusal end
+if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
-end
 end
 local now_us = clock_us()
 local group = open_group(groups, queue, name)
@@ -705,7 +643,7 @@ group.ready,
 group.claimed,
 group.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 13, 1, 11, 1, 21, 1, 3, 1, 21], text: `local codec = ARGV[1]
+const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 13, 1, 21, 1, 3, 1, 21], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -718,20 +656,9 @@ local rate_window_ms = tonumber(ARGV[10])
 local keep_count = tonumber(ARGV[11])
 local keep_ms = tonumber(ARGV[12])
 local rate_burst = tonumber(ARGV[13] or 0)
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-if queue.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-if not take_up(meta, partitions, proof) then
+local refusal, queue =  open_queue(meta, '', codec, partitions) if refusal then return refusal end
+if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
-end
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
@@ -774,14 +701,11 @@ settings.keep_count,
 settings.keep_ms,
 settings.rate_burst,
 }` }
-const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1, 4, 1, 1, 1, 23], text: `local target = ARGV[1]
+const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local target = ARGV[1]
 local ahead = tonumber(ARGV[2])
 local newest = tonumber(ARGV[3])
 local numbers, numbers_at = ARGV, 4
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local oldest = redis.call('ZRANGE', outbox, '0', '0')[1]
 local is_known = ahead ~= ahead_of(meta, target)
 if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
@@ -812,7 +736,7 @@ return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 10, 1, 11, 1, 27, 1, 11, 1, 51], text: `local codec = ARGV[1]
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 10, 1, 24, 1, 11, 1, 51], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -822,25 +746,11 @@ local sharded = ARGV[7] == '1'
 local counted = ARGV[8] == '1'
 local name = ARGV[9]
 local payloads, payloads_at = ARGV, 10
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-if queue.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-if not take_up(meta, partitions, proof) then
+local refusal, queue =  open_queue(meta, caller, codec, partitions) if refusal then return refusal end
+if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'enqueued', tonumber(remembered) }
 end
@@ -922,7 +832,7 @@ end
 leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 11, 1, 39], text: `local codec = ARGV[1]
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 36], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -931,25 +841,11 @@ local channel = ARGV[6]
 local sharded = ARGV[7] == '1'
 local counted = ARGV[8] == '1'
 local specs, specs_at = ARGV, 9
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-if queue.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-if not take_up(meta, partitions, proof) then
+local refusal, queue =  open_queue(meta, caller, codec, partitions) if refusal then return refusal end
+if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
@@ -981,16 +877,10 @@ see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }` }
-const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 21, 1, 6], text: `local codec = ARGV[1]
+const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 15, 1, 6], text: `local codec = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local claims, claims_at = ARGV, 3
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}
@@ -1011,10 +901,7 @@ save_queue(meta, queue)
 redis.call('ZADD', leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }` }
-const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 15], text: `local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local stored = redis.call('HSCAN', kinds, '0', 'COUNT', '1000')[2]
 local told = {}
 for at = 1, #stored, 2 do
@@ -1026,15 +913,9 @@ told[#told + 1] = part
 end
 end
 return { 'failures', told }` }
-const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 21], text: `local codec = ARGV[1]
+const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 15], text: `local codec = ARGV[1]
 local wanted, wanted_at = ARGV, 2
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
@@ -1049,25 +930,16 @@ looked = looked + 1
 end
 end
 return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
-const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 10], text: `local id = ARGV[1]
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local id = ARGV[1]
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local seq, _, run = find_job(jobs, ids, id)
 if not seq then
 return { 'absent' }
 end
 local entries, omitted = tell_history(jobs, seq, run)
 return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }` }
-const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 50], text: `local codec = ARGV[1]
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 44], text: `local codec = ARGV[1]
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local settings = parse_settings(queue.settings)
 local bursts = redis.call('HGET', groups, '\\255')
 local now_ms = math.floor(clock_us() / 1000)
@@ -1283,17 +1155,11 @@ stats = KEYS[23],
 local stats = KEYS[29]
 local stats = KEYS[23]
 local stats = KEYS[3]` }
-const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 14], text: `local codec = ARGV[1]
+const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local codec = ARGV[1]
 local kind = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
 local told = {}
 local looked = tell_page(told, jobs, numbers, queue.usual, function()
@@ -1301,17 +1167,11 @@ return true
 end)
 local next_number = is_end and looked == #numbers and -1 or tonumber(numbers[looked])
 return { 'page', math.floor(clock_us() / 1000), next_number, told }` }
-const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 38, 1, 16], text: `local codec = ARGV[1]
+const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 32, 1, 16], text: `local codec = ARGV[1]
 local state = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 local in_front = 0
@@ -1359,18 +1219,12 @@ end)
 local is_end = looked == #numbers and #numbers < limit
 local next_place = is_end and -1 or after + looked
 return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 5, 1, 30], text: `local codec = ARGV[1]
+const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 5, 1, 24], text: `local codec = ARGV[1]
 local name = ARGV[2]
 local listen_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(listeners, name, now_ms)
 if listen_ms == 0 and last_ms == 0 then
@@ -1394,21 +1248,12 @@ end
 queue.listened_ms = last_ms
 save_queue(meta, queue)
 return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }` }
-const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 4, 1, 47], text: `local codec = ARGV[1]
+const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 4, 1, 38], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local notes, notes_at = ARGV, 4
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, queue =  open_queue(meta, caller, codec) if refusal then return refusal end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'noted', parse_refused(remembered) }
 end
@@ -1463,16 +1308,10 @@ entries[#entries + 1] = string.sub(packed, what_at)
 end
 end
 return { 'outbox', entries }` }
-const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 7, 1, 9, 1, 8], text: `local codec = ARGV[1]
+const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local after = tonumber(ARGV[3] or 0)
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local seq = find_job(jobs, ids, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
@@ -1490,19 +1329,13 @@ end
 end
 end
 return { 'parents', told }` }
-const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 11], text: `local partitions = tonumber(ARGV[1])
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.partitions > 0 and queue.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
+const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 5], text: `local partitions = tonumber(ARGV[1])
+local refusal, queue =  open_queue(meta, '', nil, partitions) if refusal then return refusal end
 if queue.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }` }
-const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 8, 1, 14, 1, 4, 1, 21], text: `local codec = ARGV[1]
+const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 8, 1, 8, 1, 21], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local source = ARGV[4]
@@ -1510,23 +1343,13 @@ local channel = ARGV[5]
 local sharded = ARGV[6] == '1'
 local counted = ARGV[7] == '1'
 local entries, entries_at = ARGV, 8
-local queue = open_queue(meta, codec, '')
+local queue = read_queue(meta, codec, '')
 if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
 return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
 end
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-if queue.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-if not take_up(meta, partitions, proof) then
+local refusal = refusal_of_queue(queue, codec, partitions) if refusal then return refusal end
+if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
-end
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -1549,7 +1372,7 @@ see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'received', queue.chores, known, taken }` }
-const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 30, 1, 11, 1, 38], text: `local codec = ARGV[1]
+const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 30, 1, 38], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -1579,20 +1402,9 @@ local window_ms = tonumber(ARGV[27])
 local trace = ARGV[28]
 local tags = ARGV[29]
 local moves = tonumber(ARGV[30] or 0)
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-if queue.partitions ~= partitions then
-if queue.partitions > 0 then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
-end
-if not take_up(meta, partitions, proof) then
+local refusal, queue =  open_queue(meta, '', codec, partitions) if refusal then return refusal end
+if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
-end
 end
 local job = {
 name = name,
@@ -1628,18 +1440,12 @@ if moves_more then
 redis.call('HSET', recurrences, 'm' .. id, moves)
 end
 return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }` }
-const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 27], text: `local codec = ARGV[1]
+const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 21], text: `local codec = ARGV[1]
 local after = tonumber(ARGV[2])
 local limit = tonumber(ARGV[3])
 local only_short = ARGV[4] == '1'
 local wanted, wanted_at = ARGV, 5
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local ids, next_place = {}, -1
 if #wanted >= wanted_at then
@@ -1660,7 +1466,7 @@ break
 end
 end
 return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 9, 1, 36], text: `local codec = ARGV[1]
+const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 9, 1, 30], text: `local codec = ARGV[1]
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] == '1'
@@ -1669,13 +1475,7 @@ local cron = ARGV[6]
 local time_zone = ARGV[7]
 local after_ms = tonumber(ARGV[8])
 local given, given_at = ARGV, 9
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local recurrence = read_recurrence(recurrences, id)
 if not recurrence then
 return { 'absent' }
@@ -1705,24 +1505,15 @@ note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded
 save_queue(meta, queue)
 end
 return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 7, 1, 22, 1, 27], text: `local codec = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 7, 1, 13, 1, 27], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local claims, claims_at = ARGV, 7
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, queue =  open_queue(meta, caller, codec) if refusal then return refusal end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'released', 0, parse_refused(remembered) }
 end
@@ -1761,12 +1552,9 @@ call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 9, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 6, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
 local wanted, wanted_at = ARGV, 2
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
@@ -1827,17 +1615,14 @@ publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'changed', outcomes }` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 7, 1, 48], text: `local channel = ARGV[1]
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 7, 1, 45], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local kind = ARGV[4]
 local limit = tonumber(ARGV[5])
 local drops = ARGV[6] == '1'
 local after = tonumber(ARGV[7] or 0)
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
@@ -1882,14 +1667,11 @@ save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
 local next_number = is_end and -1 or tonumber(numbers[#numbers])
 return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 4, 1, 46], text: `local channel = ARGV[1]
+const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 4, 1, 43], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
@@ -1932,24 +1714,15 @@ publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'requeued', outcomes }` }
-const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 7, 1, 71], text: `local codec = ARGV[1]
+const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 7, 1, 62], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local counted = ARGV[6] == '1'
 local failures, failures_at = ARGV, 7
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, queue =  open_queue(meta, caller, codec) if refusal then return refusal end
+local refusal, remembered =  recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
@@ -2010,19 +1783,13 @@ end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }` }
-const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 20], text: `local codec = ARGV[1]
+const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 14], text: `local codec = ARGV[1]
 local tag = ARGV[2]
 local after = ARGV[3]
 local limit = tonumber(ARGV[4])
 local name = ARGV[5]
 local state = ARGV[6]
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local from = after == '0' and '[' .. tag .. '\\0' or '(' .. tag .. '\\0' .. after
 local numbers = redis.call('ZRANGEBYLEX', tagged, from, '(' .. tag .. '\\1', 'LIMIT', '0', limit)
 for at, member in ipairs(numbers) do
@@ -2036,18 +1803,12 @@ end)
 local is_end = looked == #numbers and #numbers < limit
 local next_number = is_end and '0' or numbers[looked]
 return { 'page', math.floor(clock_us() / 1000), next_number, told }` }
-const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 7, 1, 1, 2, 5, 1, 8, 1, 6, 1, 8], text: `local codec = ARGV[1]
+const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 1, 1, 1, 2, 5, 1, 8, 1, 6, 1, 8], text: `local codec = ARGV[1]
 local after = ARGV[2]
 local looked = tonumber(ARGV[3])
 local name = ARGV[4]
 local state = ARGV[5]
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-end
+local refusal, queue =  open_queue(meta, '', codec) if refusal then return refusal end
 local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 local function next_step(step)
 local seen = looked - left
@@ -2076,15 +1837,12 @@ cursor, left = scanned[1], left - math.max(step, #fields / 2)
 step = cursor ~= '0' and next_step(step) or 0
 end
 return { 'page', math.floor(clock_us() / 1000), place_of(cursor), told }` }
-const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 5, 1, 29], text: `local name = ARGV[1]
+const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 5, 1, 26], text: `local name = ARGV[1]
 local by = ARGV[2]
 local from_ms = tonumber(ARGV[3])
 local to_ms = tonumber(ARGV[4])
 local count = tonumber(ARGV[5])
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local period = PERIODS[by]
 if not period then
 return redis.error_reply('INVALID by: minute, hour or day')
@@ -2110,13 +1868,10 @@ for at, field in ipairs(fields) do
 tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
 end
 return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }` }
-const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 32], text: `local id = ARGV[1]
+const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 29], text: `local id = ARGV[1]
 local adds = ARGV[2] == '1'
 local tags, tags_at = ARGV, 3
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if queue.listened_ms > now_ms then
 queue.events = {}
@@ -2145,12 +1900,9 @@ publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'tagged', after }` }
-const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 15], text: `local after = ARGV[1]
+const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 12], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local told, last = {}, after
 for _ = 1, limit do
 local member = redis.call('ZRANGEBYLEX', tagged, '(' .. last .. '\\1', '+', 'LIMIT', '0', '1')[1]
@@ -2162,12 +1914,9 @@ told[#told + 1] = last
 told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
 end
 return { 'tags', last, told }` }
-const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 30], text: `local follows = ARGV[1] == '1'
+const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 27], text: `local follows = ARGV[1] == '1'
 local wanted, wanted_at = ARGV, 2
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if queue.listened_ms > now_ms then
 queue.events = {}
@@ -2194,12 +1943,9 @@ if queue.events then
 publish(listeners, queue.events, now_ms)
 end
 return { 'tracking', outcomes }` }
-const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 8, 1, 7], text: `local id = ARGV[1]
+const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 5, 1, 7], text: `local id = ARGV[1]
 local enough = tonumber(ARGV[2] or 0)
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal, queue =  open_queue(meta, '') if refusal then return refusal end
 local moves = moves_of(recurrences, id)
 if enough > 0 and moves >= enough then
 return { 'kept', moves }
@@ -2211,18 +1957,16 @@ redis.call('ZREM', recurring, id)
 leave_short(short, queue, id)
 save_queue(meta, queue)
 return { 'removed', existed > 0 and 1 or 0 }` }
-const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 5, 1, 2, 1, 5, 1, 8, 1, 9, 1, 10, 1, 5], text: `local target = ARGV[1]
+const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 5, 1, 2, 1, 3, 1, 8, 1, 9, 1, 10, 1, 5], text: `local target = ARGV[1]
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] == '1'
 local wanted, wanted_at = ARGV, 5
-local queue = open_queue(meta, '', '')
+local queue = read_queue(meta, '', '')
 if string.find(queue.layout, '^in %d+ partitions$') then
 return { 'watched', 0, { unpack(wanted, wanted_at) } }
 end
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-end
+local refusal = refusal_of_queue(queue) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
@@ -5662,8 +5406,8 @@ told[#told + 1] = string.sub(entry, line_at)
 end
 return packed and #packed or 0
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 8, 3, 1, 5, 4, 6, 3, 3, 9, 1, 2, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
-local function open_queue(meta, codec, caller)
+const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 8, 3, 1, 5, 4, 6, 3, 3, 9, 1, 2, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+local function read_queue(meta, codec, caller)
 local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
 local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', (29 * 8))
 local is_apart = layout == APART_LAYOUT
@@ -5717,6 +5461,20 @@ dead = dead,
 done = done,
 usual = string.sub(readable, (29 * 8) + 1),
 }
+end
+local function refusal_of_queue(queue, codec, partitions)
+if queue.layout ~= QUEUE_LAYOUT then
+return redis.error_reply('LAYOUT ' .. queue.layout)
+elseif codec and queue.codec ~= codec then
+return redis.error_reply('CODEC ' .. queue.codec)
+elseif partitions and queue.partitions > 0 and queue.partitions ~= partitions then
+return redis.error_reply('PARTITIONS ' .. queue.partitions)
+end
+return nil
+end
+local function open_queue(meta, caller, codec, partitions)
+local queue = read_queue(meta, codec or '', caller)
+return refusal_of_queue(queue, codec, partitions), queue
 end
 local function is_marked(queue, mark)
 return queue.marks % (mark * 2) >= mark
@@ -6397,7 +6155,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: linked('queue/ack-and-claim-plain', '9f8a78f4b8368de205dbf74cf11b8c2c2bc913bd', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, stateModule, 73, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, sharedClock, 0, 4, ackAndClaimPlainLua, 12, 2, plainModule, 25, 5, plainModule, 11, 3, plainModule, 30, 6, ackAndClaimPlainLua, 14, 3, plainModule, 46, 33, plainModule, 36, 10, plainModule, 79, 6, ackAndClaimPlainLua, 17, 2, plainModule, 118, 22, ackAndClaimPlainLua, 19, 12, plainModule, 85, 3, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 88, 7, statisticsModule, 24, 23, plainModule, 95, 3, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 140, 5, plainModule, 4, 7, plainModule, 145, 15, stateModule, 74, 7, plainModule, 160, 3, leaseModule, 155, 8, plainModule, 163, 10, dueModule, 24, 5, plainModule, 173, 1, plainModule, 106, 4, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 110, 5, statisticsModule, 24, 23, plainModule, 115, 3, plainModule, 174, 4, ackAndClaimPlainLua, 39, 12, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimPlainLua, 51, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, ackAndClaimPlainLua, 52, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, ackAndClaimPlainLua, 53, 2, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, idleModule, 134, 3, ackAndClaimPlainLua, 55, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimPlainLua, 57, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 60, 2, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, ackAndClaimPlainLua, 62, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 66, 3, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, ackAndClaimPlainLua, 69, 22, eventsModule, 37, 7, plainModule, 178, 7, plainModule, 98, 8, ackAndClaimPlainLua, 91, 3, eventsModule, 37, 7, plainModule, 178, 7, ackAndClaimPlainLua, 94, 2, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, ackAndClaimPlainLua, 96, 14]),
+  script: linked('queue/ack-and-claim-plain', '85786bff3b55ef3ba2b8c554579664f2c4e51b84', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, stateModule, 87, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, sharedClock, 0, 4, ackAndClaimPlainLua, 12, 2, plainModule, 25, 5, plainModule, 11, 3, plainModule, 30, 6, ackAndClaimPlainLua, 14, 3, plainModule, 46, 33, plainModule, 36, 10, plainModule, 79, 6, ackAndClaimPlainLua, 17, 2, plainModule, 118, 22, ackAndClaimPlainLua, 19, 12, plainModule, 85, 3, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 88, 7, statisticsModule, 24, 23, plainModule, 95, 3, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 140, 5, plainModule, 4, 7, plainModule, 145, 15, stateModule, 88, 7, plainModule, 160, 3, leaseModule, 155, 8, plainModule, 163, 10, dueModule, 24, 5, plainModule, 173, 1, plainModule, 106, 4, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 110, 5, statisticsModule, 24, 23, plainModule, 115, 3, plainModule, 174, 4, ackAndClaimPlainLua, 39, 12, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimPlainLua, 51, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, ackAndClaimPlainLua, 52, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, ackAndClaimPlainLua, 53, 2, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, idleModule, 134, 3, ackAndClaimPlainLua, 55, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimPlainLua, 57, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 60, 2, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, ackAndClaimPlainLua, 62, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 66, 3, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 3, stateModule, 160, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 162, 2, ackAndClaimPlainLua, 69, 22, eventsModule, 37, 7, plainModule, 178, 7, plainModule, 98, 8, ackAndClaimPlainLua, 91, 3, eventsModule, 37, 7, plainModule, 178, 7, ackAndClaimPlainLua, 94, 2, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, ackAndClaimPlainLua, 96, 14]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6503,7 +6261,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: linked('queue/ack-and-claim', '64ce0c42d36b6b716021f0cf4ff530950a57d167', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 42, 1, keysLua, 78, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 73, 1, stateModule, 1, 55, ackAndClaimLua, 11, 10, sharedCalls, 3, 10, ackAndClaimLua, 21, 4, sharedClock, 0, 4, ackAndClaimLua, 25, 2, stateModule, 166, 13, ackAndClaimLua, 27, 1, stateModule, 190, 6, ackAndClaimLua, 28, 4, runModule, 3, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 32, 2, leaseModule, 95, 2, jobModule, 81, 8, leaseModule, 97, 14, ackAndClaimLua, 34, 1, leaseModule, 111, 3, jobModule, 237, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 35, 1, acksModule, 108, 8, ackAndClaimLua, 36, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 43, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 79, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 124, 1, keysLua, 129, 1, keysLua, 137, 1, keysLua, 146, 1, keysLua, 156, 1, keysLua, 164, 2, stateModule, 56, 3, ackAndClaimLua, 42, 1, takeModule, 160, 17, ackAndClaimLua, 43, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 59, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, ackAndClaimLua, 46, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 15, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 153, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 204, 7, acksModule, 75, 4, endsModule, 261, 9, runModule, 0, 3, endsModule, 270, 42, endsModule, 252, 9, endsModule, 312, 2, endsModule, 218, 16, jobModule, 81, 8, endsModule, 234, 18, endsModule, 314, 3, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 317, 2, acksModule, 79, 4, ackAndClaimLua, 47, 6, plainModule, 11, 3, ackAndClaimLua, 53, 2, sharedNumbers, 0, 7, ackAndClaimLua, 55, 1, dueModule, 93, 1, dueModule, 61, 32, dueModule, 94, 5, runModule, 0, 3, jobModule, 75, 3, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, leaseModule, 193, 3, readyModule, 0, 15, jobModule, 78, 3, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, runModule, 72, 3, leaseModule, 196, 32, dueModule, 99, 1, dueModule, 0, 24, dueModule, 100, 2, dueModule, 194, 3, groupsModule, 173, 8, dueModule, 161, 5, dueModule, 197, 4, dueModule, 161, 5, recurrenceModule, 73, 25, dueModule, 166, 10, recurrenceModule, 111, 3, recurrenceModule, 98, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, dueModule, 176, 18, dueModule, 201, 8, dueModule, 102, 3, dueModule, 142, 8, dueModule, 105, 3, recurrenceModule, 194, 4, recurrenceModule, 73, 25, recurrenceModule, 111, 3, recurrenceModule, 98, 13, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, recurrenceModule, 125, 42, namesModule, 0, 7, stateModule, 64, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 167, 27, recurrenceModule, 198, 16, dueModule, 108, 2, idleModule, 260, 3, dueModule, 112, 30, dueModule, 110, 2, ackAndClaimLua, 56, 4, dependenciesModule, 260, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, ackAndClaimLua, 60, 1, dueModule, 112, 30, ackAndClaimLua, 61, 2, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimLua, 64, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 193, 2, sharedMessages, 35, 7, runModule, 38, 11, endsModule, 135, 58, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 201, 3, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 13, 11, stateModule, 142, 2, stateModule, 136, 6, stateModule, 144, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 63, 1, ackAndClaimLua, 65, 1, acksModule, 52, 3, ackAndClaimLua, 66, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 68, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimLua, 70, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 76, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 78, 4, leaseModule, 74, 1, groupsModule, 34, 5, takeModule, 140, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 141, 1, dueModule, 29, 32, takeModule, 142, 13, takeModule, 48, 22, takeModule, 15, 33, takeModule, 70, 57, takeModule, 155, 1, takeModule, 127, 1, sharedBudget, 0, 3, takeModule, 128, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 129, 11, takeModule, 156, 4, leaseModule, 75, 2, leaseModule, 228, 8, leaseModule, 77, 4, sharedTokens, 0, 3, leaseModule, 81, 2, leaseModule, 0, 6, jobModule, 237, 10, jobModule, 128, 6, runModule, 0, 3, leaseModule, 6, 50, stateModule, 74, 7, leaseModule, 56, 2, leaseModule, 141, 14, leaseModule, 58, 12, dueModule, 24, 5, leaseModule, 70, 1, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, leaseModule, 71, 3, leaseModule, 83, 12, ackAndClaimLua, 82, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 93, 2, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, idleModule, 134, 3, dueModule, 150, 2, acksModule, 46, 6, dueModule, 152, 5, dueModule, 112, 4, dueModule, 157, 4, ackAndClaimLua, 95, 4, idleModule, 180, 1, acksModule, 46, 6, idleModule, 181, 4, dueModule, 112, 30, idleModule, 185, 1, idleModule, 260, 3, idleModule, 186, 1, dueModule, 24, 5, idleModule, 187, 4, groupsModule, 48, 3, idleModule, 191, 1, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, idleModule, 192, 2, ackAndClaimLua, 99, 11]),
+  script: linked('queue/ack-and-claim', '42626358aaf867ec9d7ba7f400025efe0223a98e', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 42, 1, keysLua, 78, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 87, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, sharedClock, 0, 4, ackAndClaimLua, 13, 2, stateModule, 180, 13, ackAndClaimLua, 15, 1, stateModule, 204, 6, ackAndClaimLua, 16, 4, runModule, 3, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 20, 2, leaseModule, 95, 2, jobModule, 81, 8, leaseModule, 97, 14, ackAndClaimLua, 22, 1, leaseModule, 111, 3, jobModule, 237, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 23, 1, acksModule, 108, 8, ackAndClaimLua, 24, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 43, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 79, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 124, 1, keysLua, 129, 1, keysLua, 137, 1, keysLua, 146, 1, keysLua, 156, 1, keysLua, 164, 2, stateModule, 70, 3, ackAndClaimLua, 30, 1, takeModule, 160, 17, ackAndClaimLua, 31, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 73, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, ackAndClaimLua, 34, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 15, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 167, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 204, 7, acksModule, 75, 4, endsModule, 261, 9, runModule, 0, 3, endsModule, 270, 42, endsModule, 252, 9, endsModule, 312, 2, endsModule, 218, 16, jobModule, 81, 8, endsModule, 234, 18, endsModule, 314, 3, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 317, 2, acksModule, 79, 4, ackAndClaimLua, 35, 6, plainModule, 11, 3, ackAndClaimLua, 41, 2, sharedNumbers, 0, 7, ackAndClaimLua, 43, 1, dueModule, 93, 1, dueModule, 61, 32, dueModule, 94, 5, runModule, 0, 3, jobModule, 75, 3, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, leaseModule, 193, 3, readyModule, 0, 15, jobModule, 78, 3, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, runModule, 72, 3, leaseModule, 196, 32, dueModule, 99, 1, dueModule, 0, 24, dueModule, 100, 2, dueModule, 194, 3, groupsModule, 173, 8, dueModule, 161, 5, dueModule, 197, 4, dueModule, 161, 5, recurrenceModule, 73, 25, dueModule, 166, 10, recurrenceModule, 111, 3, recurrenceModule, 98, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, dueModule, 176, 18, dueModule, 201, 8, dueModule, 102, 3, dueModule, 142, 8, dueModule, 105, 3, recurrenceModule, 194, 4, recurrenceModule, 73, 25, recurrenceModule, 111, 3, recurrenceModule, 98, 13, recurrenceModule, 0, 7, recurrenceModule, 114, 11, recurrenceModule, 7, 9, recurrenceModule, 21, 23, recurrenceModule, 125, 42, namesModule, 0, 7, stateModule, 78, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 167, 27, recurrenceModule, 198, 16, dueModule, 108, 2, idleModule, 260, 3, dueModule, 112, 30, dueModule, 110, 2, ackAndClaimLua, 44, 4, dependenciesModule, 260, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, ackAndClaimLua, 48, 1, dueModule, 112, 30, ackAndClaimLua, 49, 2, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimLua, 52, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 193, 2, sharedMessages, 35, 7, runModule, 38, 11, endsModule, 135, 58, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 201, 3, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 156, 2, stateModule, 150, 6, stateModule, 158, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 51, 1, ackAndClaimLua, 53, 1, acksModule, 52, 3, ackAndClaimLua, 54, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 56, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimLua, 58, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 64, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 66, 4, leaseModule, 74, 1, groupsModule, 34, 5, takeModule, 140, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 141, 1, dueModule, 29, 32, takeModule, 142, 13, takeModule, 48, 22, takeModule, 15, 33, takeModule, 70, 57, takeModule, 155, 1, takeModule, 127, 1, sharedBudget, 0, 3, takeModule, 128, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 129, 11, takeModule, 156, 4, leaseModule, 75, 2, leaseModule, 228, 8, leaseModule, 77, 4, sharedTokens, 0, 3, leaseModule, 81, 2, leaseModule, 0, 6, jobModule, 237, 10, jobModule, 128, 6, runModule, 0, 3, leaseModule, 6, 50, stateModule, 88, 7, leaseModule, 56, 2, leaseModule, 141, 14, leaseModule, 58, 12, dueModule, 24, 5, leaseModule, 70, 1, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, leaseModule, 71, 3, leaseModule, 83, 12, ackAndClaimLua, 70, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 81, 2, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, idleModule, 134, 3, dueModule, 150, 2, acksModule, 46, 6, dueModule, 152, 5, dueModule, 112, 4, dueModule, 157, 4, ackAndClaimLua, 83, 4, idleModule, 180, 1, acksModule, 46, 6, idleModule, 181, 4, dueModule, 112, 30, idleModule, 185, 1, idleModule, 260, 3, idleModule, 186, 1, dueModule, 24, 5, idleModule, 187, 4, groupsModule, 48, 3, idleModule, 191, 1, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, idleModule, 192, 2, ackAndClaimLua, 87, 11]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6591,7 +6349,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('queue/advance', '7b56c48aff6ae06b59166bd4063ae0f6bd080908', { reads: false, bytes: false }, [keysLua, 0, 2, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, advanceLua, 7, 8, sharedCalls, 3, 10, advanceLua, 15, 6, enqueueModule, 194, 3, acksModule, 108, 8, enqueueModule, 197, 7, advanceLua, 21, 3, sharedClock, 0, 4, advanceLua, 24, 2, stateModule, 166, 13, advanceLua, 26, 1, advanceLua, 28, 3, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 80, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 153, 13, advanceLua, 31, 1, stateModule, 64, 6, advanceLua, 32, 1, enqueueModule, 49, 3, advanceLua, 33, 1, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, runModule, 0, 3, endsModule, 252, 9, jobModule, 81, 8, endsModule, 218, 34, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 261, 58, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 136, 8, advanceLua, 34, 22, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, advanceLua, 56, 2, readyModule, 185, 6, advanceLua, 58, 3, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, advanceLua, 27, 1, advanceLua, 61, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, advanceLua, 62, 1, acksModule, 105, 3, enqueueModule, 187, 7, advanceLua, 63, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 11, stateModule, 148, 2, advanceLua, 64, 2]),
+  script: linked('queue/advance', '1681ef995bef12171c069b6a7013866fa46f99ab', { reads: false, bytes: false }, [keysLua, 0, 2, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 194, 3, acksModule, 108, 8, enqueueModule, 197, 7, advanceLua, 12, 3, sharedClock, 0, 4, advanceLua, 15, 2, stateModule, 180, 13, advanceLua, 17, 1, advanceLua, 19, 3, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 80, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 167, 13, advanceLua, 22, 1, stateModule, 78, 6, advanceLua, 23, 1, enqueueModule, 49, 3, advanceLua, 24, 1, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, runModule, 0, 3, endsModule, 252, 9, jobModule, 81, 8, endsModule, 218, 34, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 261, 58, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 136, 8, advanceLua, 25, 22, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, advanceLua, 47, 2, readyModule, 185, 6, advanceLua, 49, 3, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, advanceLua, 18, 1, advanceLua, 52, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, advanceLua, 53, 1, acksModule, 105, 3, enqueueModule, 187, 7, advanceLua, 54, 1, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 3, stateModule, 160, 2, sharedCalls, 18, 11, stateModule, 162, 2, advanceLua, 55, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6668,7 +6426,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  script: linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -6726,7 +6484,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: linked('queue/ask', '5a21d8d7f8450c36bb89d251d0375b16a1664f4d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 99, 1, askLua, 0, 4, stateModule, 0, 56, askLua, 4, 4, sharedCalls, 3, 10, askLua, 8, 4, sharedClock, 0, 4, askLua, 12, 18, jobModule, 72, 3, askLua, 30, 4, dueModule, 24, 5, askLua, 34, 2, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, askLua, 36, 2]),
+  script: linked('queue/ask', '1bf620ab852636c543d224c5314c5c20160dc82c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 99, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, sharedClock, 0, 4, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 24, 5, askLua, 28, 2, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 160, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 162, 2, askLua, 30, 2]),
   parts: ['meta', 'parents'],
   encode(args) {
     return [
@@ -6781,7 +6539,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: linked('queue/await-end', '8bc30e33f2eaedcf52894e610bf9072cd8d85738', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 131, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, awaitEndLua, 7, 7, sharedClock, 0, 4, awaitEndLua, 14, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, awaitEndLua, 15, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 17, 3, endsModule, 107, 5, runModule, 49, 11, endsModule, 112, 2, awaitEndLua, 20, 2, endsModule, 114, 5, runModule, 34, 4, endsModule, 119, 5, awaitEndLua, 22, 2, outboxModule, 22, 1, awaitEndLua, 24, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 29, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 31, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 0, 3, jobModule, 143, 8, awaitEndLua, 32, 4]),
+  script: linked('queue/await-end', '7be39f56bd7a851691056ba2a83acf79636917ba', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 131, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 49, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 34, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 0, 3, jobModule, 143, 8, awaitEndLua, 26, 4]),
   parts: ['meta', 'jobs', 'ids', 'results'],
   encode(args) {
     return withoutDefaults([
@@ -6859,7 +6617,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('queue/bury', '5871ac14b77fed02a2f3cd119f295c0c3f9b20e6', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, buryLua, 7, 7, sharedCalls, 3, 10, buryLua, 14, 5, acksModule, 108, 8, buryLua, 19, 2, sharedClock, 0, 4, buryLua, 22, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 153, 13, buryLua, 27, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, buryLua, 29, 18, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 14, 11, statisticsModule, 43, 4, buryLua, 47, 1, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, buryLua, 48, 1, buryLua, 21, 1, buryLua, 49, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, buryLua, 50, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, buryLua, 51, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, buryLua, 54, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, buryLua, 56, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, buryLua, 57, 2]),
+  script: linked('queue/bury', 'ca21cca1fde5ccf35649eb01cb8c1297f27a7f13', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, sharedClock, 0, 4, buryLua, 13, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 167, 13, buryLua, 18, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, buryLua, 20, 18, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 14, 11, statisticsModule, 43, 4, buryLua, 38, 1, readyModule, 185, 4, stateModule, 180, 13, readyModule, 189, 2, buryLua, 39, 1, buryLua, 12, 1, buryLua, 40, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, buryLua, 41, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, buryLua, 42, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, buryLua, 45, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, buryLua, 47, 1, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 160, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 162, 2, acksModule, 105, 3, buryLua, 48, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6922,7 +6680,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: linked('queue/cancel', 'e6d95b838f7ca5a42badc4c90bbec48caf6f4c87', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, cancelLua, 4, 4, sharedClock, 0, 4, cancelLua, 9, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 11, stateModule, 150, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, runModule, 0, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 59, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, cancelLua, 15, 40, cancelLua, 8, 1, cancelLua, 55, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, cancelLua, 56, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, cancelLua, 57, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, cancelLua, 59, 10, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 69, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, cancelLua, 71, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, cancelLua, 72, 2]),
+  script: linked('queue/cancel', 'b5320cffbbe1cd04c14df4b59c1e6b772dd6ccfa', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, sharedClock, 0, 4, cancelLua, 6, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 11, stateModule, 164, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, runModule, 0, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 70, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 73, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, cancelLua, 12, 40, cancelLua, 5, 1, cancelLua, 52, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, cancelLua, 53, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, cancelLua, 54, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, cancelLua, 56, 10, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 66, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, cancelLua, 68, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, cancelLua, 69, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6974,7 +6732,7 @@ export type ChangeParentsAnswer =
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: linked('queue/change-parents', 'db1a070f6a22f139da6524d6f03b0d53dc416f35', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 82, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, changeParentsLua, 5, 4, sharedClock, 0, 4, changeParentsLua, 9, 2, changeParentsLua, 12, 3, runModule, 3, 12, jobModule, 89, 11, changeParentsLua, 15, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 16, 4, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, dependenciesModule, 165, 7, changeParentsLua, 20, 6, stateModule, 150, 3, changeParentsLua, 26, 2, stateModule, 153, 13, changeParentsLua, 28, 1, dependenciesModule, 12, 3, dependenciesModule, 172, 9, changeParentsLua, 29, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 56, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 192, 13, dependenciesModule, 29, 24, dependenciesModule, 205, 21, changeParentsLua, 30, 4, dependenciesModule, 181, 11, changeParentsLua, 34, 1, dependenciesModule, 15, 4, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, changeParentsLua, 35, 5, changeParentsLua, 11, 1, changeParentsLua, 40, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 34, dependenciesModule, 262, 35, changeParentsLua, 41, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, changeParentsLua, 42, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, changeParentsLua, 45, 8, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, changeParentsLua, 53, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, changeParentsLua, 54, 2]),
+  script: linked('queue/change-parents', 'e5fd894d1a1ef8a0fa80f8da2f97931564e79a3e', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 82, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, sharedClock, 0, 4, changeParentsLua, 6, 2, changeParentsLua, 9, 3, runModule, 3, 12, jobModule, 89, 11, changeParentsLua, 12, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 13, 4, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, dependenciesModule, 165, 7, changeParentsLua, 17, 6, stateModule, 164, 3, changeParentsLua, 23, 2, stateModule, 167, 13, changeParentsLua, 25, 1, dependenciesModule, 12, 3, dependenciesModule, 172, 9, changeParentsLua, 26, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 70, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 192, 13, dependenciesModule, 29, 24, dependenciesModule, 205, 21, changeParentsLua, 27, 4, dependenciesModule, 181, 11, changeParentsLua, 31, 1, dependenciesModule, 15, 4, readyModule, 16, 10, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, changeParentsLua, 32, 5, changeParentsLua, 8, 1, changeParentsLua, 37, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 34, dependenciesModule, 262, 35, changeParentsLua, 38, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, changeParentsLua, 39, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, changeParentsLua, 42, 8, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, changeParentsLua, 50, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, changeParentsLua, 51, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -7028,7 +6786,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('queue/clear', 'a4d5ef52ebe1e9b02dd508955a25b512d983d8ce', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 53, 1, keysLua, 58, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 75, 1, keysLua, 78, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 102, 1, keysLua, 109, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 121, 1, keysLua, 125, 1, keysLua, 134, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 160, 1, keysLua, 169, 1, clearLua, 0, 3, stateModule, 0, 1, clearLua, 3, 6, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 9, 8, clearLua, 46, 4, clearLua, 17, 29, clearLua, 50, 4, sharedClock, 0, 4, clearLua, 54, 1, eventsModule, 0, 14, clearLua, 55, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 57, 1, stateModule, 1, 55, clearLua, 58, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, clearLua, 60, 6]),
+  script: linked('queue/clear', 'abdef872056cf9c5d641257d06efd67428111e13', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 53, 1, keysLua, 58, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 75, 1, keysLua, 78, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 102, 1, keysLua, 109, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 121, 1, keysLua, 125, 1, keysLua, 134, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 160, 1, keysLua, 169, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, clearLua, 57, 6]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -7089,7 +6847,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: linked('queue/configure-group', '62d2f0d7628ca3e79e4ed44ccff2e2f11dbdaf07', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 31, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 77, 1, configureGroupLua, 0, 12, stateModule, 0, 56, configureGroupLua, 12, 11, sharedLine, 69, 9, configureGroupLua, 23, 4, sharedClock, 0, 4, configureGroupLua, 27, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 190, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 28, 4, takeModule, 0, 3, configureGroupLua, 32, 1, groupsModule, 12, 7, configureGroupLua, 33, 4, keysLua, 32, 2, keysLua, 40, 1, keysLua, 43, 1, keysLua, 47, 1, groupsModule, 185, 12, configureGroupLua, 37, 1, stateModule, 81, 8, configureGroupLua, 38, 3, stateModule, 196, 7, configureGroupLua, 41, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 46, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 52, 3, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureGroupLua, 55, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, configureGroupLua, 57, 12]),
+  script: linked('queue/configure-group', 'e204265d064ae041f0534db4e3c2c131960688f2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 31, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 77, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 69, 9, configureGroupLua, 13, 3, sharedClock, 0, 4, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 204, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 32, 2, keysLua, 40, 1, keysLua, 43, 1, keysLua, 47, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 95, 8, configureGroupLua, 27, 3, stateModule, 210, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 3, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureGroupLua, 44, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, configureGroupLua, 46, 12]),
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -7169,7 +6927,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: linked('queue/configure', '44b404e85bc249b55ff5f1f30fea8ea551d21efb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, configureLua, 0, 13, stateModule, 0, 56, configureLua, 13, 11, sharedLine, 69, 9, configureLua, 24, 4, stateModule, 166, 13, configureLua, 28, 1, stateModule, 190, 6, configureLua, 29, 1, groupsModule, 12, 7, configureLua, 30, 4, takeModule, 0, 3, configureLua, 34, 8, sharedClock, 0, 4, configureLua, 42, 2, stateModule, 179, 11, configureLua, 44, 2, stateModule, 81, 8, configureLua, 46, 2, dueModule, 24, 5, configureLua, 48, 3, stateModule, 196, 7, configureLua, 51, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 53, 2, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureLua, 55, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, configureLua, 57, 12]),
+  script: linked('queue/configure', '86e52c92840c0ab86a9098e68bab5ee0ee07f0bb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 69, 9, configureLua, 14, 3, stateModule, 180, 13, configureLua, 17, 1, stateModule, 204, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, sharedClock, 0, 4, configureLua, 31, 2, stateModule, 193, 11, configureLua, 33, 2, stateModule, 95, 8, configureLua, 35, 2, dueModule, 24, 5, configureLua, 37, 3, stateModule, 210, 7, configureLua, 40, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 42, 2, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureLua, 44, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, configureLua, 46, 12]),
   parts: ['meta', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -7232,7 +6990,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: linked('queue/delivered', '1b1066101e662dfde8c03bae7847ab6eeddf743d', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 110, 1, deliveredLua, 0, 4, stateModule, 0, 56, deliveredLua, 4, 5, enqueueModule, 184, 3, deliveredLua, 9, 1, sharedClock, 0, 4, deliveredLua, 10, 1, sharedNumbers, 0, 7, deliveredLua, 11, 13, jobModule, 72, 3, deliveredLua, 24, 3, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, deliveredLua, 27, 5]),
+  script: linked('queue/delivered', '003997fa23b2864f682472790edf0a55175fc6e7', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 110, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 184, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, deliveredLua, 24, 5]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -7328,7 +7086,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: linked('queue/enqueue-alike', '46217cab2e118e7c0756ebf0bd1454ddb116c412', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, stateModule, 73, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, enqueueAlikeLua, 10, 11, sharedLine, 69, 9, enqueueAlikeLua, 21, 4, sharedCalls, 3, 10, enqueueAlikeLua, 25, 10, sharedClock, 0, 4, enqueueAlikeLua, 35, 2, stateModule, 64, 6, enqueueAlikeLua, 37, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 38, 5, plainModule, 1, 3, enqueueAlikeLua, 43, 2, stateModule, 81, 8, enqueueAlikeLua, 45, 5, idleModule, 194, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 52, enqueueAlikeLua, 50, 1, keysLua, 2, 2, keysLua, 20, 1, keysLua, 79, 1, keysLua, 84, 1, idleModule, 232, 2, stateModule, 74, 7, idleModule, 234, 2, sharedTokens, 0, 3, idleModule, 236, 14, runModule, 0, 3, idleModule, 205, 22, idleModule, 250, 6, idleModule, 227, 1, dueModule, 24, 5, idleModule, 228, 1, plainModule, 14, 1, statisticsModule, 0, 8, plainModule, 15, 10, idleModule, 229, 3, idleModule, 256, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 257, 3, enqueueAlikeLua, 51, 10, stateModule, 74, 7, enqueueAlikeLua, 61, 2, runModule, 0, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 56, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 63, 38, eventsModule, 37, 7, plainModule, 178, 7, enqueueAlikeLua, 101, 4, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, enqueueAlikeLua, 105, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 107, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, enqueueAlikeLua, 108, 2]),
+  script: linked('queue/enqueue-alike', '5b7ee9577d520b91703e89a3de527d4cbdcc9a3e', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, stateModule, 87, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 69, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, sharedClock, 0, 4, enqueueAlikeLua, 21, 2, stateModule, 78, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 95, 8, enqueueAlikeLua, 31, 5, idleModule, 194, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 52, enqueueAlikeLua, 36, 1, keysLua, 2, 2, keysLua, 20, 1, keysLua, 79, 1, keysLua, 84, 1, idleModule, 232, 2, stateModule, 88, 7, idleModule, 234, 2, sharedTokens, 0, 3, idleModule, 236, 14, runModule, 0, 3, idleModule, 205, 22, idleModule, 250, 6, idleModule, 227, 1, dueModule, 24, 5, idleModule, 228, 1, plainModule, 14, 1, statisticsModule, 0, 8, plainModule, 15, 10, idleModule, 229, 3, idleModule, 256, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 257, 3, enqueueAlikeLua, 37, 10, stateModule, 88, 7, enqueueAlikeLua, 47, 2, runModule, 0, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 70, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 49, 38, eventsModule, 37, 7, plainModule, 178, 7, enqueueAlikeLua, 87, 4, plainModule, 185, 4, eventsModule, 26, 3, plainModule, 189, 1, eventsModule, 29, 8, plainModule, 190, 3, enqueueAlikeLua, 91, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 93, 1, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 3, stateModule, 160, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 162, 2, enqueueAlikeLua, 94, 2]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -7403,7 +7161,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: linked('queue/enqueue', '455ce9cd67a305600e09809ab2a2ca783c6d6975', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, stateModule, 73, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, enqueueLua, 9, 11, sharedLine, 69, 9, enqueueLua, 20, 4, sharedCalls, 3, 10, enqueueLua, 24, 5, enqueueModule, 194, 10, enqueueLua, 29, 2, sharedClock, 0, 4, enqueueLua, 31, 2, enqueueLua, 34, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 37, 1, stateModule, 150, 3, enqueueLua, 38, 1, stateModule, 153, 13, enqueueLua, 39, 2, enqueueModule, 27, 15, enqueueLua, 41, 2, stateModule, 64, 6, enqueueLua, 43, 1, sharedNumbers, 0, 14, enqueueLua, 44, 1, enqueueModule, 49, 3, enqueueLua, 45, 1, stateModule, 81, 8, enqueueLua, 46, 1, enqueueModule, 42, 2, stateModule, 74, 7, enqueueModule, 44, 5, enqueueLua, 47, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 166, 13, runModule, 3, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, enqueueLua, 48, 5, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, enqueueLua, 53, 2, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, enqueueLua, 33, 1, enqueueLua, 55, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, enqueueLua, 56, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 3, stateModule, 146, 2, sharedCalls, 13, 11, stateModule, 148, 2, enqueueModule, 187, 7, enqueueLua, 57, 2]),
+  script: linked('queue/enqueue', 'a21e4e24000131b5c1284b1e31938f6549206f14', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, stateModule, 87, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 69, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 194, 10, enqueueLua, 15, 2, sharedClock, 0, 4, enqueueLua, 17, 2, enqueueLua, 20, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 23, 1, stateModule, 164, 3, enqueueLua, 24, 1, stateModule, 167, 13, enqueueLua, 25, 2, enqueueModule, 27, 15, enqueueLua, 27, 2, stateModule, 78, 6, enqueueLua, 29, 1, sharedNumbers, 0, 14, enqueueLua, 30, 1, enqueueModule, 49, 3, enqueueLua, 31, 1, stateModule, 95, 8, enqueueLua, 32, 1, enqueueModule, 42, 2, stateModule, 88, 7, enqueueModule, 44, 5, enqueueLua, 33, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 180, 13, runModule, 3, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 11, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, enqueueModule, 215, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, enqueueLua, 34, 5, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, enqueueLua, 39, 2, sharedExpiry, 0, 18, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 6, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, enqueueLua, 19, 1, enqueueLua, 41, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, enqueueLua, 42, 1, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 3, stateModule, 160, 2, sharedCalls, 18, 11, stateModule, 162, 2, enqueueModule, 187, 7, enqueueLua, 43, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -7487,7 +7245,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('queue/extend', 'c3327378b0d5a6212226a6ff496460dd3a1042fc', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 21, 1, extendLua, 0, 3, stateModule, 0, 56, extendLua, 3, 7, sharedClock, 0, 4, extendLua, 10, 3, runModule, 15, 16, runModule, 3, 12, acksModule, 55, 4, extendLua, 13, 12, dueModule, 24, 5, extendLua, 25, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, extendLua, 26, 4]),
+  script: linked('queue/extend', '9ba16e3ca84465071b2470f34bee964f6b66b777', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 21, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, runModule, 3, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 24, 5, extendLua, 19, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, extendLua, 20, 4]),
   parts: ['meta', 'jobs', 'leases'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7536,7 +7294,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: linked('queue/failures', '4ff10f8e65040cd3d6a4f6f07f2112e6dbe1025f', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 69, 1, stateModule, 0, 56, failuresLua, 0, 15]),
+  script: linked('queue/failures', 'fd12a180c29c5e3ccd76429ae0b430363b9b950a', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 69, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
   parts: ['meta', 'kinds'],
   encode() {
     return []
@@ -7589,7 +7347,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('queue/find', '5f00b66de1d06382a73f5598a5b877cb6dc10d24', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, findLua, 2, 8, sharedBudget, 0, 3, findLua, 10, 1, sharedBudget, 3, 3, runModule, 3, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 11, 11, sharedClock, 0, 4, findLua, 22, 1]),
+  script: linked('queue/find', 'ffcfce6b4a609b57328c094f89eb69dd483ba0ee', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, sharedBudget, 3, 3, runModule, 3, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7641,7 +7399,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: linked('queue/history', '157495852a74539cf554279f9c59c2fb6650c8cc', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, historyLua, 0, 1, stateModule, 0, 56, historyLua, 1, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, historyLua, 5, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 9, 1, sharedClock, 0, 4, historyLua, 10, 1]),
+  script: linked('queue/history', '79ed2f85d4cf95665195e986ce28bb0edb27cf8f', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     return [
@@ -7682,7 +7440,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('queue/inspect', 'a62e86463f00798cc14b10c8c99a0062eed0be98', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 34, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, keysLua, 111, 1, inspectLua, 0, 1, stateModule, 0, 56, inspectLua, 1, 7, stateModule, 166, 13, inspectLua, 8, 2, sharedClock, 0, 4, inspectLua, 10, 5, stateModule, 190, 6, inspectLua, 15, 36]),
+  script: linked('queue/inspect', 'eb2e97bf339a28d67406149e527db39f1d0dfacd', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 34, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, keysLua, 111, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 180, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 204, 6, inspectLua, 9, 36]),
   parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
   encode(args) {
     return [
@@ -7764,7 +7522,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: linked('queue/list-failed', '4cfb5109f0515a3d6a1d6d3ab140b04ce69b1e4e', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 63, 1, keysLua, 70, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, listFailedLua, 4, 7, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, listFailedLua, 11, 1, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, listFailedLua, 12, 5, sharedClock, 0, 4, listFailedLua, 17, 1]),
+  script: linked('queue/list-failed', '8ee7bf5232c4d662c7a0399e98bc5cf70b218b03', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 63, 1, keysLua, 70, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, listFailedLua, 5, 1, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
   parts: ['meta', 'jobs', 'failed', 'kinds'],
   encode(args) {
     return [
@@ -7819,7 +7577,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('queue/list', '690b85aaec54dd19b11881c28a1d9fda5086887f', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, listLua, 4, 11, readyModule, 137, 18, listLua, 15, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, readyModule, 155, 5, listLua, 42, 15, sharedClock, 0, 4, listLua, 57, 1]),
+  script: linked('queue/list', '52c747090b13141b785f5a6bfcd4159f27f009e2', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
   encode(args) {
     return [
@@ -7869,7 +7627,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: linked('queue/listen', 'fdf8a3a21317d4d1cdd5963e17acbd8ad5376778', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 142, 1, listenLua, 0, 5, stateModule, 0, 56, listenLua, 5, 7, sharedClock, 0, 4, listenLua, 12, 1, eventsModule, 0, 14, listenLua, 13, 20, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, listenLua, 33, 2]),
+  script: linked('queue/listen', 'e9e47cc2b517607a22a29db9be27459910324534', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 142, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, listenLua, 27, 2]),
   parts: ['meta', 'listeners'],
   encode(args) {
     return withoutDefaults([
@@ -7926,7 +7684,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('queue/note', 'f504201b01586066d5adfe247fd76ccb9690f815', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, noteLua, 4, 7, sharedCalls, 3, 10, noteLua, 11, 5, acksModule, 108, 8, noteLua, 16, 2, sharedClock, 0, 4, noteLua, 18, 5, runModule, 3, 12, jobModule, 89, 11, runModule, 15, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 17, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 160, 7, noteLua, 23, 22, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 45, 3, sharedCalls, 24, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 26, 1, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, sharedCalls, 27, 3, acksModule, 105, 3, noteLua, 48, 3]),
+  script: linked('queue/note', '7b0dee30d512b44c43faa2d880f56acbf5fb1ef3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, sharedClock, 0, 4, noteLua, 9, 5, runModule, 3, 12, jobModule, 89, 11, runModule, 15, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 17, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 160, 7, noteLua, 14, 22, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 36, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 39, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -8030,7 +7788,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: linked('queue/parents', '0b112c6c0fe0c43d83dab140f2ea241f75ced3ea', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 95, 1, keysLua, 103, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, parentsLua, 3, 7, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, parentsLua, 10, 2, sharedBudget, 0, 3, parentsLua, 12, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 14, 13]),
+  script: linked('queue/parents', 'fa272713952e029a738068583a634398c6115101', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 95, 1, keysLua, 103, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   encode(args) {
     return withoutDefaults([
@@ -8069,7 +7827,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: linked('queue/propose', '38664ac3d52689d37021d9d9ad3ab9d86a019626', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 56, proposeLua, 1, 10, sharedAgreement, 12, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 11, 1]),
+  script: linked('queue/propose', 'e4fae93d0fc47695e61f0369a70b23c258dcff0c', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -8122,7 +7880,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: linked('queue/receive', '194b52614aa0c23e2fdfb5906b391e83c8838979', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 113, 1, receiveLua, 0, 8, stateModule, 0, 1, stateModule, 73, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 13, sharedLine, 69, 9, receiveLua, 22, 4, sharedClock, 0, 4, receiveLua, 26, 2, receiveLua, 29, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 150, 3, receiveLua, 32, 1, stateModule, 153, 13, receiveLua, 33, 1, enqueueModule, 49, 3, receiveLua, 34, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 56, 8, dueModule, 24, 5, dependenciesModule, 0, 6, runModule, 3, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 26, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 101, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 81, 8, stateModule, 74, 7, enqueueModule, 42, 7, stateModule, 64, 6, enqueueModule, 144, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 166, 13, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 63, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 45, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 35, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 260, 2, outboxModule, 0, 13, dependenciesModule, 262, 35, outboxModule, 106, 2, receiveLua, 41, 2, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, receiveLua, 28, 1, receiveLua, 43, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, receiveLua, 44, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, receiveLua, 45, 2]),
+  script: linked('queue/receive', '8c52205214d9bba6748a74a2d30297d316cd7739', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 113, 1, receiveLua, 0, 8, stateModule, 0, 1, stateModule, 87, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 69, 9, receiveLua, 13, 3, sharedClock, 0, 4, receiveLua, 16, 2, receiveLua, 19, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 164, 3, receiveLua, 22, 1, stateModule, 167, 13, receiveLua, 23, 1, enqueueModule, 49, 3, receiveLua, 24, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 70, 8, dueModule, 24, 5, dependenciesModule, 0, 6, runModule, 3, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 26, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 101, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 95, 8, stateModule, 88, 7, enqueueModule, 42, 7, stateModule, 78, 6, enqueueModule, 144, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 180, 13, enqueueModule, 68, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 204, 63, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 9, jobModule, 89, 11, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 45, jobModule, 121, 4, enqueueModule, 173, 11, enqueueModule, 151, 22, enqueueModule, 84, 37, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 25, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 260, 2, outboxModule, 0, 13, dependenciesModule, 262, 35, outboxModule, 106, 2, receiveLua, 31, 2, enqueueModule, 121, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 123, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 126, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 129, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 132, 4, receiveLua, 18, 1, receiveLua, 33, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, receiveLua, 34, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, receiveLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -8232,7 +7990,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: linked('queue/recur', '526676008e66df06dfa88e356239dc451064974a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, recurLua, 0, 30, stateModule, 0, 56, recurLua, 30, 11, sharedLine, 69, 9, recurLua, 41, 20, sharedClock, 0, 4, recurLua, 61, 2, recurrenceModule, 44, 3, recurLua, 63, 1, recurrenceModule, 47, 1, jobModule, 1, 26, recurrenceModule, 48, 2, recurLua, 64, 1, recurrenceModule, 73, 38, stateModule, 70, 3, recurLua, 65, 1, recurrenceModule, 111, 8, recurLua, 66, 1, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 16, 5, recurLua, 67, 1, stateModule, 81, 8, recurLua, 68, 2, recurrenceModule, 58, 1, recurrenceModule, 50, 8, recurrenceModule, 59, 9, groupsModule, 44, 4, recurrenceModule, 68, 2, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, recurrenceModule, 70, 3, recurLua, 70, 1, groupsModule, 48, 3, recurLua, 71, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, recurLua, 72, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, recurLua, 73, 6]),
+  script: linked('queue/recur', 'd81a7e7cc583d40e9702cf776f9523895b763129', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 69, 9, recurLua, 31, 19, sharedClock, 0, 4, recurLua, 50, 2, recurrenceModule, 44, 3, recurLua, 52, 1, recurrenceModule, 47, 1, jobModule, 1, 26, recurrenceModule, 48, 2, recurLua, 53, 1, recurrenceModule, 73, 38, stateModule, 84, 3, recurLua, 54, 1, recurrenceModule, 111, 8, recurLua, 55, 1, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 16, 5, recurLua, 56, 1, stateModule, 95, 8, recurLua, 57, 2, recurrenceModule, 58, 1, recurrenceModule, 50, 8, recurrenceModule, 59, 9, groupsModule, 44, 4, recurrenceModule, 68, 2, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, recurrenceModule, 70, 3, recurLua, 59, 1, groupsModule, 48, 3, recurLua, 60, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, recurLua, 61, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, recurLua, 62, 6]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -8318,7 +8076,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: linked('queue/recurrences', '69d25aa51988f9b3b105f15be68c69ae2f9d9e34', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, recurrencesLua, 5, 18, sharedBudget, 0, 3, recurrencesLua, 23, 1, sharedBudget, 6, 4, recurrenceModule, 73, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 111, 8, recurrenceModule, 214, 42, sharedBudget, 3, 3, recurrencesLua, 24, 7, sharedClock, 0, 4, recurrencesLua, 31, 1]),
+  script: linked('queue/recurrences', '7ca89b369b3053f754ce55599fce4fd1b6a56cda', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 73, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 111, 8, recurrenceModule, 214, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -8381,7 +8139,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: linked('queue/refill', '1fc4ce06dc267822ae2bb77daae9add359a42b9e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, refillLua, 0, 9, stateModule, 0, 56, refillLua, 9, 7, recurrenceModule, 98, 5, recurrenceModule, 80, 3, recurrenceModule, 73, 7, recurrenceModule, 83, 15, recurrenceModule, 103, 8, refillLua, 16, 8, recurrenceModule, 111, 8, refillLua, 24, 14, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 16, 5, refillLua, 38, 1, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, refillLua, 39, 1, sharedClock, 0, 4, refillLua, 40, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, refillLua, 41, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, refillLua, 42, 3]),
+  script: linked('queue/refill', '7c0500df774fbecb5256019eb0630b6062d6577e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 98, 5, recurrenceModule, 80, 3, recurrenceModule, 73, 7, recurrenceModule, 83, 15, recurrenceModule, 103, 8, refillLua, 10, 8, recurrenceModule, 111, 8, refillLua, 18, 14, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 16, 5, refillLua, 32, 1, recurrenceModule, 21, 18, recurrenceModule, 0, 7, recurrenceModule, 39, 2, sharedNumbers, 0, 7, recurrenceModule, 41, 1, recurrenceModule, 7, 2, recurrenceModule, 119, 6, recurrenceModule, 9, 7, recurrenceModule, 42, 2, refillLua, 33, 1, sharedClock, 0, 4, refillLua, 34, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, refillLua, 35, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, refillLua, 36, 3]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -8454,7 +8212,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('queue/release', 'efb510f37062f56659bb7fddf84b9b000d83e18b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 81, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, releaseLua, 7, 7, sharedCalls, 3, 10, releaseLua, 14, 5, acksModule, 108, 8, releaseLua, 19, 2, sharedClock, 0, 4, releaseLua, 22, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 153, 13, releaseLua, 27, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 90, 16, leaseModule, 163, 18, releaseLua, 29, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, releaseLua, 21, 1, releaseLua, 48, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, releaseLua, 49, 1, idleModule, 263, 2, idleModule, 129, 8, idleModule, 265, 3, releaseLua, 50, 2, leaseModule, 181, 4, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, leaseModule, 185, 5, idleModule, 129, 8, leaseModule, 190, 3, releaseLua, 52, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 9, sharedMessages, 35, 7, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, releaseLua, 53, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, releaseLua, 54, 2]),
+  script: linked('queue/release', 'd2d1d24920d8a151bbba2e730b9bb299349a0380', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 81, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, sharedClock, 0, 4, releaseLua, 13, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 167, 13, releaseLua, 18, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 90, 16, leaseModule, 163, 18, releaseLua, 20, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, releaseLua, 12, 1, releaseLua, 39, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, releaseLua, 40, 1, idleModule, 263, 2, idleModule, 129, 8, idleModule, 265, 3, releaseLua, 41, 2, leaseModule, 181, 4, readyModule, 185, 4, stateModule, 180, 13, readyModule, 189, 2, leaseModule, 185, 5, idleModule, 129, 8, leaseModule, 190, 3, releaseLua, 43, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 9, sharedMessages, 35, 7, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, releaseLua, 44, 1, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 160, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 162, 2, acksModule, 105, 3, releaseLua, 45, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -8512,7 +8270,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: linked('queue/reprioritize', '9e8ff6cc80f915a86f137d0ba2ec5dc98cb6c3c2', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 35, 1, keysLua, 55, 1, keysLua, 144, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 1, 55, reprioritizeLua, 2, 4, sharedClock, 0, 4, reprioritizeLua, 6, 5, reprioritizeLua, 21, 1, keysLua, 2, 2, keysLua, 8, 1, keysLua, 12, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 41, 1, keysLua, 48, 1, keysLua, 47, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, jobModule, 167, 16, stateModule, 59, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, reprioritizeLua, 11, 10, reprioritizeLua, 22, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 59, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 62, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, reprioritizeLua, 64, 2]),
+  script: linked('queue/reprioritize', '13d0831e1915f6f55e2a06753e6b41100aabdec7', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 35, 1, keysLua, 55, 1, keysLua, 144, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, sharedClock, 0, 4, reprioritizeLua, 3, 5, reprioritizeLua, 18, 1, keysLua, 2, 2, keysLua, 8, 1, keysLua, 12, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 41, 1, keysLua, 48, 1, keysLua, 47, 1, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 70, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, jobModule, 167, 16, stateModule, 73, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, reprioritizeLua, 8, 10, reprioritizeLua, 19, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 56, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 59, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, reprioritizeLua, 61, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8564,7 +8322,7 @@ export type RequeueFailedAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: linked('queue/requeue-failed', '796ef22822f01e6a415c50847f2be5866fd85f82', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 82, 1, keysLua, 145, 1, keysLua, 161, 1, keysLua, 170, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, requeueFailedLua, 7, 4, sharedClock, 0, 4, requeueFailedLua, 11, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 149, 1, keysLua, 151, 1, stateModule, 153, 13, requeueFailedLua, 17, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, requeueFailedLua, 18, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, runModule, 34, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 20, 18, requeueFailedLua, 16, 1, requeueFailedLua, 38, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, requeueFailedLua, 39, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, requeueFailedLua, 40, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, requeueFailedLua, 43, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 46, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 49, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, requeueFailedLua, 51, 4]),
+  script: linked('queue/requeue-failed', '3df31ce974c7643a4438eadc6eafddd83a4c790d', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 82, 1, keysLua, 145, 1, keysLua, 161, 1, keysLua, 170, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, sharedClock, 0, 4, requeueFailedLua, 8, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 149, 1, keysLua, 151, 1, stateModule, 167, 13, requeueFailedLua, 14, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, requeueFailedLua, 15, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, runModule, 34, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 16, 10, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 17, 18, requeueFailedLua, 13, 1, requeueFailedLua, 35, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, requeueFailedLua, 36, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, requeueFailedLua, 37, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, requeueFailedLua, 40, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 43, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 46, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, requeueFailedLua, 48, 4]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -8624,7 +8382,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: linked('queue/requeue', 'd391fc520ab6c8d50872cc7b99ed1ac03d9c4534', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, keysLua, 145, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 1, 55, requeueLua, 4, 4, sharedClock, 0, 4, requeueLua, 8, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 133, 1, keysLua, 135, 1, stateModule, 153, 13, requeueLua, 13, 2, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 56, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, eventsModule, 71, 10, stateModule, 59, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 15, 22, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, requeueLua, 37, 9, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 46, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, requeueLua, 48, 2]),
+  script: linked('queue/requeue', '2e6c936581d4baeaa7eba66183283122823b24dd', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, keysLua, 145, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, sharedClock, 0, 4, requeueLua, 5, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 133, 1, keysLua, 135, 1, stateModule, 167, 13, requeueLua, 10, 2, readyModule, 160, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 70, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, eventsModule, 71, 10, stateModule, 73, 5, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 12, 22, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, requeueLua, 34, 9, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 43, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, requeueLua, 45, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8695,7 +8453,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: linked('queue/retry', 'fad49be88674e463d08b805c368b2254af88e8e7', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, retryLua, 7, 7, sharedCalls, 3, 10, retryLua, 14, 5, acksModule, 108, 15, retryLua, 19, 2, sharedClock, 0, 4, retryLua, 22, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 153, 13, retryLua, 27, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 56, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, runModule, 75, 15, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, runModule, 72, 3, retryLua, 29, 33, retryLua, 21, 1, retryLua, 62, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, retryLua, 63, 1, idleModule, 263, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, retryLua, 64, 3, readyModule, 185, 4, stateModule, 166, 13, readyModule, 189, 2, retryLua, 67, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, retryLua, 70, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, retryLua, 72, 3, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, retryLua, 75, 1, stateModule, 142, 1, stateModule, 89, 40, endsModule, 124, 11, stateModule, 129, 7, stateModule, 143, 1, stateModule, 136, 6, stateModule, 144, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 146, 2, sharedCalls, 13, 6, sharedExpiry, 0, 18, sharedCalls, 19, 5, stateModule, 148, 2, acksModule, 105, 3, retryLua, 76, 2]),
+  script: linked('queue/retry', '0ae71feae3420fc240400efc18039ab1bb83776c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, sharedClock, 0, 4, retryLua, 13, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 167, 13, retryLua, 18, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, runModule, 75, 15, readyModule, 16, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, runModule, 72, 3, retryLua, 20, 33, retryLua, 12, 1, retryLua, 53, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, retryLua, 54, 1, idleModule, 263, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, retryLua, 55, 3, readyModule, 185, 4, stateModule, 180, 13, readyModule, 189, 2, retryLua, 58, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, retryLua, 61, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, retryLua, 63, 3, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, retryLua, 66, 1, stateModule, 156, 1, stateModule, 103, 40, endsModule, 124, 11, stateModule, 143, 7, stateModule, 157, 1, stateModule, 150, 6, stateModule, 158, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 160, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 162, 2, acksModule, 105, 3, retryLua, 67, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8764,7 +8522,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: linked('queue/search-tagged', 'e0e32b01bab7266aab0ffb8009392f6e0d032568', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 152, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, searchTaggedLua, 6, 12, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, searchTaggedLua, 18, 7, sharedClock, 0, 4, searchTaggedLua, 25, 1]),
+  script: linked('queue/search-tagged', '326b68bba8c53c0e5285704603694282b408979d', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 152, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: ['meta', 'jobs', 'tagged'],
   encode(args) {
     return [
@@ -8823,7 +8581,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: linked('queue/search', 'fe46db27bbd0506b48c820b553a703b009b9faf7', { reads: true, bytes: true }, [keysLua, 0, 2, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, searchLua, 5, 7, sharedScan, 1, 14, searchLua, 12, 1, searchLua, 26, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, jobModule, 100, 13, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, searchLua, 13, 13, searchLua, 27, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 39, 1]),
+  script: linked('queue/search', '85ccf1ee833bfe66a2ff7c74e1cd0fabc5ee3bb4', { reads: true, bytes: true }, [keysLua, 0, 2, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, jobModule, 100, 13, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: ['meta', 'jobs'],
   encode(args) {
     return [
@@ -8890,7 +8648,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: linked('queue/stats', '10c2cf7e24ebc1c1a2a3cac24b3e25d087dbacd4', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 162, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, statsLua, 5, 4, statisticsModule, 47, 5, statsLua, 9, 5, sharedClock, 0, 4, statsLua, 14, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 20, 10, statisticsModule, 281, 18, statsLua, 30, 4]),
+  script: linked('queue/stats', 'ee9d895ce2b8c32e1af7057b149fa3ee6cbb4e38', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 162, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
   parts: ['meta', 'notes', 'stats'],
   encode(args) {
     return [
@@ -8940,7 +8698,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: linked('queue/tag', '30d166bc0d81f74ef721f298de6ac7cc60a0e8dd', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, tagLua, 3, 4, sharedClock, 0, 4, tagLua, 7, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, tagLua, 11, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 15, 2, namesModule, 72, 19, tagLua, 17, 8, jobModule, 167, 1, jobModule, 1, 26, jobModule, 168, 7, runModule, 0, 3, jobModule, 175, 8, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, tagLua, 25, 1, namesModule, 63, 9, tagLua, 26, 1, namesModule, 53, 10, tagLua, 27, 1, eventsModule, 71, 10, tagLua, 28, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 31, 2, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, tagLua, 33, 2]),
+  script: linked('queue/tag', 'd52965324bf832ae7e77b73facddca87a1c8c46f', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, sharedClock, 0, 4, tagLua, 4, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, tagLua, 8, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 12, 2, namesModule, 72, 19, tagLua, 14, 8, jobModule, 167, 1, jobModule, 1, 26, jobModule, 168, 7, runModule, 0, 3, jobModule, 175, 8, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, tagLua, 22, 1, namesModule, 63, 9, tagLua, 23, 1, namesModule, 53, 10, tagLua, 24, 1, eventsModule, 71, 10, tagLua, 25, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 28, 2, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, tagLua, 30, 2]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8995,7 +8753,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: linked('queue/tags', '50d5a6553a208c519bded55180e765b9dbd0e70b', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 154, 1, tagsLua, 0, 2, stateModule, 0, 56, tagsLua, 2, 15]),
+  script: linked('queue/tags', '6bb5335b1f4ee26da8a35390caab3f3d93c46bf2', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 154, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
   parts: ['meta', 'tagged'],
   encode(args) {
     return [
@@ -9043,7 +8801,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: linked('queue/track', 'f1ddfcff77f49441acfdc1a99a3d5bf3a3a394c3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 1, 55, trackLua, 2, 4, sharedClock, 0, 4, trackLua, 6, 4, runModule, 3, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 26, eventsModule, 71, 10, trackLua, 10, 19, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 29, 3]),
+  script: linked('queue/track', 'fffdf5d1603d21b71c31ac3d00fbeb213477e684', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, sharedClock, 0, 4, trackLua, 3, 4, runModule, 3, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 26, eventsModule, 71, 10, trackLua, 7, 19, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 26, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9086,7 +8844,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: linked('queue/unrecur', '14889a711b6b95e3279c852bacb275d217825775', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, unrecurLua, 0, 2, stateModule, 0, 56, unrecurLua, 2, 4, stateModule, 70, 3, unrecurLua, 6, 8, recurrenceModule, 119, 6, unrecurLua, 14, 1, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, unrecurLua, 15, 2]),
+  script: linked('queue/unrecur', '59dc0d5c057f3b5b4926c774ac7cb8731abd1261', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 84, 3, unrecurLua, 3, 8, recurrenceModule, 119, 6, unrecurLua, 11, 1, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, unrecurLua, 12, 2]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -9144,7 +8902,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: linked('queue/watch', '60fa6bfdbed76d1834cd5af94168f2dad1c53473', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 82, 1, keysLua, 96, 1, keysLua, 104, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 7, sharedClock, 0, 4, watchLua, 12, 5, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 150, 3, watchLua, 17, 1, stateModule, 153, 13, watchLua, 18, 3, runModule, 3, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 56, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, watchLua, 21, 10, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, stateModule, 190, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, watchLua, 31, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, watchLua, 34, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 265, 3, watchLua, 35, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, watchLua, 37, 5, stateModule, 136, 1, stateModule, 89, 35, stateModule, 137, 2, stateModule, 124, 5, endsModule, 124, 11, stateModule, 129, 7, stateModule, 139, 3, watchLua, 42, 2]),
+  script: linked('queue/watch', '30dff06efd2bc8b9fcd02d4c7b329b621c0a9d01', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 82, 1, keysLua, 96, 1, keysLua, 104, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, readyModule, 15, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, sharedClock, 0, 4, watchLua, 10, 5, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 164, 3, watchLua, 15, 1, stateModule, 167, 13, watchLua, 16, 3, runModule, 3, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 70, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, watchLua, 19, 10, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 16, 10, stateModule, 204, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 26, 15, dueModule, 24, 5, readyModule, 41, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, watchLua, 29, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, watchLua, 32, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 265, 3, watchLua, 33, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, watchLua, 35, 5, stateModule, 150, 1, stateModule, 103, 35, stateModule, 151, 2, stateModule, 138, 5, endsModule, 124, 11, stateModule, 143, 7, stateModule, 153, 3, watchLua, 40, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

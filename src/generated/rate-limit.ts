@@ -6,18 +6,15 @@ import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
 import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
-import { sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
+import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 1, 12, 2, 4], text: `local caller = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 1, 9, 2, 4], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local take = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local token, superseded = recall_token(subject.record, take)
-if superseded then
+local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local later, token = recall_token(subject.record, take)
+if later then
 return { 'abandoned' }
 end
 local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
@@ -50,11 +47,8 @@ end
 redis.call('PEXPIRE', state, kept_ms)
 redis.call('HSET', state, 'time', time)
 return { 'cleared', 1 }` }
-const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 16], text: `local limits, limits_at = ARGV, 1
-local subject = open_subject(state, '', limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
+const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 13], text: `local limits, limits_at = ARGV, 1
+local refusal, subject =  open_subject(state, '', limits, limits_at) if refusal then return refusal end
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
@@ -68,12 +62,9 @@ end
 end
 return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }` }
 const keysLua: LuaText = { file: 'lua/rate-limit/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
-const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 14], text: `local cost = tonumber(ARGV[1])
+const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 11], text: `local cost = tonumber(ARGV[1])
 local limits, limits_at = ARGV, 2
-local subject = open_subject(state, '', limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
+local refusal, subject =  open_subject(state, '', limits, limits_at) if refusal then return refusal end
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 if is_too_much(meters, cost) then
@@ -84,19 +75,13 @@ if wait_us > 0 then
 return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 return { 'allowed', server_us, tell_meters(meters) }` }
-const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 5, 1, 19, 1, 1, 2, 11], text: `local caller = ARGV[1]
+const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local cost = tonumber(ARGV[4])
 local limits, limits_at = ARGV, 5
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, remembered =  recall_token(subject.record, call) if refusal then return refusal end
 if not subject.exists then
 return { 'absent' }
 end
@@ -120,18 +105,12 @@ if is_one_more then
 forget_old_fields(state, now_us)
 end
 return { 'refunded', server_us, tell_meters(meters) }` }
-const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 20, 2, 3], text: `local caller = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 14, 2, 3], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, remembered =  recall_token(subject.record, call) if refusal then return refusal end
 if remembered then
 return { 'released' }
 end
@@ -252,18 +231,12 @@ told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
 granted, token, free, reset_us, wait_us
 end
 return { 'judged', server_us, told, refused }` }
-const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 23, 1, 14], text: `local caller = ARGV[1]
+const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 17, 1, 14], text: `local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local cost = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
+local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, remembered =  recall_token(subject.record, call) if refusal then return refusal end
 local server_us = clock_us()
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
@@ -624,7 +597,7 @@ end
 local function pack_sliding_window(meter)
 return struct.pack('>d', meter.total) .. meter.log
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 19, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 8, 7, 1, 1, 1, 10], text: `local function open_subject(state, caller, limits, first)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 19, 1, 7, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 7, 10, 1, 1, 1, 10], text: `local function read_subject(state, caller, limits, first)
 local fields = { 'layout', 'refunded', caller, 'time' }
 for at = first, #limits, 5 do
 fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
@@ -642,6 +615,13 @@ offset_us = offset_us,
 fields = fields,
 counts = stored,
 }
+end
+local function open_subject(state, caller, limits, first)
+local subject = read_subject(state, caller, limits, first)
+if subject.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+return nil, subject
 end
 local function pair_at(list, place)
 return struct.unpack('>dd', list, (place - 1) * 16 + 1)
@@ -728,10 +708,13 @@ end
 end
 local function recall_token(record, call)
 if not record then
-return nil, false
+return nil
 end
 local number, token = struct.unpack('>dd', record)
-return number == call and token or nil, number > call
+if number > call then
+return refusal_of_late_call()
+end
+return nil, number == call and token or nil
 end
 local function forget_old_fields(state, now_us)
 drop_over(state, 5, function(record, field)
@@ -766,7 +749,7 @@ export type AbandonAnswer =
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('rate-limit/abandon', '625e72354501dec9c33c3001dd2d8c5b0ea41acb', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, abandonLua, 4, 4, subjectModule, 102, 7, abandonLua, 8, 4, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 12, 1, concurrencyModule, 29, 11, abandonLua, 13, 4, subjectModule, 43, 5, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 11, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, abandonLua, 17, 3]),
+  script: linked('rate-limit/abandon', '48506156d979c7aa162667c45e361933368f7893', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, abandonLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, abandonLua, 5, 4, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 50, 5, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 11, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, abandonLua, 14, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -806,7 +789,7 @@ export type ClearAnswer =
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 28, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 37, 6, clearLua, 5, 17]),
+  script: linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 35, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 44, 6, clearLua, 5, 17]),
   parts: ['state'],
   encode() {
     return []
@@ -857,7 +840,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('rate-limit/inspect', 'f5736f91e24539c97441fe07587f8b22a449923a', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, inspectLua, 1, 4, sharedClock, 0, 4, inspectLua, 5, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 6, 10, metersModule, 60, 8, inspectLua, 16, 1]),
+  script: linked('rate-limit/inspect', 'ef51fe52aa278ada99e74fa33466ce2e4b1ff36e', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 3, 10, metersModule, 60, 8, inspectLua, 13, 1]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -923,7 +906,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: linked('rate-limit/peek', 'bbb8b27a537785f9ccebb81213a50fe61efa547f', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, peekLua, 2, 4, sharedClock, 0, 4, peekLua, 6, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 7, 1, metersModule, 68, 8, peekLua, 8, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 11, 1, metersModule, 60, 8, peekLua, 12, 4]),
+  script: linked('rate-limit/peek', '9c13ccf93f2525fe144df3857ceb8d31a16c0671', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 4, 1, metersModule, 68, 8, peekLua, 5, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 8, 1, metersModule, 60, 8, peekLua, 9, 4]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -1003,7 +986,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: linked('rate-limit/refund', 'ee3f05dcac43be09e79197ac94d17e55caa9faa7', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, refundLua, 5, 4, subjectModule, 102, 7, refundLua, 9, 7, sharedClock, 0, 4, refundLua, 16, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 17, 1, metersModule, 60, 8, refundLua, 18, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 21, 3, subjectModule, 22, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 24, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 28, 3, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, sharedExpiry, 0, 18, subjectModule, 109, 11, subjectModule, 99, 3, refundLua, 31, 2, sharedExpiry, 0, 18, subjectModule, 109, 11, refundLua, 33, 3]),
+  script: linked('rate-limit/refund', '02aab006d1281379b980a4f9a9a3587528dd1b4a', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, refundLua, 5, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 11, 1, metersModule, 60, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 29, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 106, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 119, 11, refundLua, 27, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1066,7 +1049,7 @@ export type ReleaseAnswer =
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('rate-limit/release', '344976943be9db3c8962b6fb481d7f773ea1104d', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, releaseLua, 4, 4, subjectModule, 102, 7, releaseLua, 8, 7, sharedClock, 0, 4, releaseLua, 15, 2, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 17, 1, concurrencyModule, 29, 11, releaseLua, 18, 7, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, subjectModule, 22, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 9, subjectModule, 37, 6, subjectModule, 88, 7, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, releaseLua, 25, 2]),
+  script: linked('rate-limit/release', 'bad59237af353acd5547be3caa3a2a1743ca887f', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, releaseLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, releaseLua, 19, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1140,7 +1123,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: linked('rate-limit/take-each', 'ce5ef7f0545d426a6c8267f0aef5ad2a23415530', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 2, gcraModule, 0, 7, takeEachLua, 12, 2, subjectModule, 28, 15, subjectModule, 48, 3, gcraModule, 7, 13, metersModule, 76, 20, sharedExpiry, 0, 18, subjectModule, 109, 11, subjectModule, 43, 5, takeEachLua, 14, 91]),
+  script: linked('rate-limit/take-each', 'ce5ef7f0545d426a6c8267f0aef5ad2a23415530', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 2, gcraModule, 0, 7, takeEachLua, 12, 2, subjectModule, 35, 15, subjectModule, 55, 3, gcraModule, 7, 13, metersModule, 76, 20, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 50, 5, takeEachLua, 14, 91]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -1212,7 +1195,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: linked('rate-limit/take', '3148124950e52cea56c583145593d57f04bace71', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 0, 6, subjectModule, 28, 9, subjectModule, 6, 13, takeLua, 4, 4, subjectModule, 102, 7, takeLua, 8, 4, sharedClock, 0, 4, takeLua, 12, 1, subjectModule, 19, 3, subjectModule, 25, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 13, 1, metersModule, 60, 8, takeLua, 14, 3, metersModule, 68, 8, takeLua, 17, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 20, 1, subjectModule, 37, 6, takeLua, 21, 2, subjectModule, 48, 3, takeLua, 23, 6, gcraModule, 60, 3, subjectModule, 22, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 29, 10, subjectModule, 77, 1, subjectModule, 60, 17, subjectModule, 78, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 51, 9, subjectModule, 79, 16, subjectModule, 43, 5, subjectModule, 95, 4, subjectModule, 109, 1, sharedExpiry, 0, 18, subjectModule, 110, 10, subjectModule, 99, 3, takeLua, 39, 2]),
+  script: linked('rate-limit/take', '906e0458fcb560ced5f3ecdb4a6947a319335f8d', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, takeLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 7, 1, metersModule, 60, 8, takeLua, 8, 3, metersModule, 68, 8, takeLua, 11, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 14, 1, subjectModule, 44, 6, takeLua, 15, 2, subjectModule, 55, 3, takeLua, 17, 6, gcraModule, 60, 3, subjectModule, 29, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 16, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, takeLua, 33, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -8,7 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 28], text: `local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 25], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local weight = tonumber(ARGV[3])
 local lease_ms = tonumber(ARGV[4])
@@ -17,10 +17,7 @@ local listens = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
@@ -45,7 +42,7 @@ if served or token or reaped then
 save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 22, 1, 8, 1, 36], text: `local id = ARGV[1]
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 19, 1, 8, 1, 36], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local limit = tonumber(ARGV[3])
 local weight = tonumber(ARGV[4])
@@ -57,10 +54,7 @@ local claim_ms = tonumber(ARGV[9] or 1000)
 local sharded = ARGV[10] == '1'
 local counted = ARGV[11] ~= '0'
 local confirms = ARGV[12] == '1'
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms = permit_of(permits, ids, id)
@@ -145,11 +139,8 @@ local ticket = parse_ticket(text)
 tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
-const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 15, 1, 14], text: `local leases, leases_at = ARGV, 1
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 12, 1, 14], text: `local leases, leases_at = ARGV, 1
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
 for at = leases_at, #leases, 2 do
@@ -175,11 +166,8 @@ end
 save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'extended', now_ms, ends }` }
-const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 39], text: `local limit = tonumber(ARGV[1])
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 36], text: `local limit = tonumber(ARGV[1])
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
 local used = semaphore.used
@@ -221,15 +209,12 @@ local permits = KEYS[3]
 local permits = KEYS[2]
 local ids = KEYS[4]
 local ids = KEYS[3]` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 17, 1, 2], text: `local token = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 14, 1, 2], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
@@ -245,15 +230,12 @@ served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 save_semaphore(state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 24], text: `local limit = tonumber(ARGV[1])
+const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 21], text: `local limit = tonumber(ARGV[1])
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -274,14 +256,11 @@ served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 save_semaphore(state, semaphore, now_ms)
 return { 'resized', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 16], text: `local channel = ARGV[1]
+const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 13], text: `local channel = ARGV[1]
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
+local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local reaped = reap(semaphore, permits, ids, now_ms)
@@ -294,7 +273,7 @@ if served or reaped then
 save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'served', served == 'more' and 1 or 0 }` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [11, 30, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 17, 11, 13, 1, 8, 1, 3, 2, 4, 1, 5], text: `local function open_semaphore(state)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [11, 30, 1, 7, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 17, 11, 13, 1, 8, 1, 3, 2, 4, 1, 5], text: `local function read_semaphore(state)
 local stored = redis.call('GET', state)
 if not stored then
 return {
@@ -323,6 +302,13 @@ soonest_end_ms = tonumber(soonest),
 last_end_ms = tonumber(last),
 last_ticket = tonumber(last_ticket),
 }
+end
+local function open_semaphore(state)
+local semaphore = read_semaphore(state)
+if semaphore.layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+return nil, semaphore
 end
 local function fits(semaphore, weight)
 return semaphore.used + weight <= semaphore.limit
@@ -586,7 +572,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('semaphore/abandon', 'b266ebcc64db7c5f64d837b883cccd9b26734660', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonLua, 0, 9, permitsModule, 0, 30, abandonLua, 9, 4, sharedClock, 0, 4, abandonLua, 13, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 17, 6, permitsModule, 37, 7, abandonLua, 23, 1, permitsModule, 58, 8, abandonLua, 24, 1, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, abandonLua, 25, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, abandonLua, 27, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 31, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, abandonLua, 34, 3]),
+  script: linked('semaphore/abandon', '411602d3a9e491e5ce81676ebe4fc84d8dbff21a', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonLua, 0, 9, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 14, 6, permitsModule, 44, 7, abandonLua, 20, 1, permitsModule, 65, 8, abandonLua, 21, 1, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, abandonLua, 22, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, abandonLua, 24, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 28, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, abandonLua, 31, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -655,7 +641,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('semaphore/acquire', '4a1ec1f74c12aa1a94558fa9aab1b14c89ca20b8', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireLua, 0, 12, permitsModule, 0, 30, acquireLua, 12, 4, sharedClock, 0, 4, acquireLua, 16, 2, permitsModule, 37, 7, acquireLua, 18, 1, permitsModule, 58, 8, acquireLua, 19, 2, permitsModule, 86, 3, permitsModule, 75, 8, permitsModule, 89, 7, acquireLua, 21, 1, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 153, 2, acquireLua, 22, 5, permitsModule, 66, 1, permitsModule, 33, 4, permitsModule, 44, 14, permitsModule, 67, 5, acquireLua, 27, 2, permitsModule, 110, 10, permitsModule, 33, 4, permitsModule, 44, 14, sharedLine, 171, 6, permitsModule, 120, 7, acquireLua, 29, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 36, 6, permitsModule, 30, 3, permitsModule, 72, 3, acquireLua, 42, 2, permitsModule, 75, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 96, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 44, 7, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 51, 4, permitsModule, 155, 2, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, permitsModule, 157, 3, acquireLua, 55, 5, sharedTokens, 0, 3, permitsModule, 83, 3, acquireLua, 60, 1, permitsModule, 75, 8, permitsModule, 96, 14, acquireLua, 61, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 127, 13, permitsModule, 148, 3, acquireLua, 62, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 69, 9]),
+  script: linked('semaphore/acquire', '047ce34b86cad254efff5ca1083d1a4125c8c41f', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireLua, 0, 12, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, acquireLua, 12, 1, sharedClock, 0, 4, acquireLua, 13, 2, permitsModule, 44, 7, acquireLua, 15, 1, permitsModule, 65, 8, acquireLua, 16, 2, permitsModule, 93, 3, permitsModule, 82, 8, permitsModule, 96, 7, acquireLua, 18, 1, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 160, 2, acquireLua, 19, 5, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, acquireLua, 24, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, acquireLua, 26, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 33, 6, permitsModule, 37, 3, permitsModule, 79, 3, acquireLua, 39, 2, permitsModule, 82, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 103, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 41, 7, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 48, 4, permitsModule, 162, 2, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 164, 3, acquireLua, 52, 5, sharedTokens, 0, 3, permitsModule, 90, 3, acquireLua, 57, 1, permitsModule, 82, 8, permitsModule, 103, 14, acquireLua, 58, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 59, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 66, 9]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -768,7 +754,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('semaphore/extend', '6333ae120a297a7b5510e94f2aaecb9672f28530', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendLua, 0, 1, permitsModule, 0, 30, extendLua, 1, 4, sharedClock, 0, 4, extendLua, 5, 2, permitsModule, 75, 8, extendLua, 7, 18, permitsModule, 58, 8, extendLua, 25, 2, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, extendLua, 27, 3]),
+  script: linked('semaphore/extend', '98bd8d2fefe9f6dbdc2d4f28bf74b13bf7d853ff', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, extendLua, 1, 1, sharedClock, 0, 4, extendLua, 2, 2, permitsModule, 82, 8, extendLua, 4, 18, permitsModule, 65, 8, extendLua, 22, 2, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, extendLua, 24, 3]),
   parts: ['state', 'permits', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -826,7 +812,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('semaphore/inspect', 'eb8269ae0c014263851efe2cfa7a64b6c5375b2e', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, inspectLua, 0, 1, permitsModule, 0, 30, inspectLua, 1, 4, sharedClock, 0, 4, inspectLua, 5, 3, permitsModule, 33, 4, inspectLua, 8, 12, sharedLine, 89, 12, inspectLua, 20, 20]),
+  script: linked('semaphore/inspect', '8ea9faec235ef8713fd44d59b30ec131a1757af5', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, inspectLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 3, permitsModule, 40, 4, inspectLua, 5, 12, sharedLine, 89, 12, inspectLua, 17, 20]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return [
@@ -878,7 +864,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('semaphore/release', 'afdb9a67b77a21802673bdacfe4355e4257123ba', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseLua, 0, 5, permitsModule, 0, 30, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 6, permitsModule, 33, 4, permitsModule, 44, 28, releaseLua, 15, 1, permitsModule, 110, 10, sharedLine, 171, 6, permitsModule, 120, 7, releaseLua, 16, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 20, 2, permitsModule, 148, 1, permitsModule, 127, 18, sharedClockSteps, 0, 3, permitsModule, 145, 3, permitsModule, 149, 2, releaseLua, 22, 2]),
+  script: linked('semaphore/release', '8a0e8758c5ab146f7b998c58c7bf688e22ba32a1', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, releaseLua, 5, 1, sharedClock, 0, 4, releaseLua, 6, 6, permitsModule, 40, 4, permitsModule, 51, 28, releaseLua, 12, 1, permitsModule, 117, 10, sharedLine, 171, 6, permitsModule, 127, 7, releaseLua, 13, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 17, 2, permitsModule, 155, 1, permitsModule, 134, 18, sharedClockSteps, 0, 3, permitsModule, 152, 3, permitsModule, 156, 2, releaseLua, 19, 2]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -928,7 +914,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: linked('semaphore/resize', '1b0bfbdab786548787a2cf96959c3703002f7a93', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, resizeLua, 0, 5, permitsModule, 0, 30, resizeLua, 5, 4, sharedClock, 0, 4, resizeLua, 9, 2, resizeLua, 12, 2, permitsModule, 127, 13, sharedClockSteps, 0, 3, permitsModule, 140, 11, resizeLua, 14, 1, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, resizeLua, 15, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 11, 1, resizeLua, 18, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 25, 4]),
+  script: linked('semaphore/resize', 'e9cc9942f472bf95e47312f5d45b64dcb966339a', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, resizeLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, resizeLua, 5, 1, sharedClock, 0, 4, resizeLua, 6, 2, resizeLua, 9, 2, permitsModule, 134, 13, sharedClockSteps, 0, 3, permitsModule, 147, 11, resizeLua, 11, 1, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, resizeLua, 12, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 8, 1, resizeLua, 15, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 22, 4]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -974,7 +960,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('semaphore/serve', '80dc4ac2bee5c32b9a2b8f2f9bb6af2a4674729c', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, permitsModule, 0, 30, serveLua, 4, 4, sharedClock, 0, 4, serveLua, 8, 2, permitsModule, 110, 10, permitsModule, 44, 3, permitsModule, 33, 4, permitsModule, 47, 11, sharedLine, 171, 6, permitsModule, 120, 4, permitsModule, 58, 8, permitsModule, 124, 3, serveLua, 10, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 30, 3, permitsModule, 72, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 83, 3, sharedLine, 36, 7, permitsModule, 75, 8, permitsModule, 96, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 14, 3, permitsModule, 151, 1, sharedClockSteps, 0, 3, permitsModule, 140, 8, permitsModule, 152, 1, permitsModule, 148, 1, permitsModule, 127, 13, permitsModule, 149, 2, permitsModule, 153, 2, serveLua, 17, 3]),
+  script: linked('semaphore/serve', '44b84540789e8e7a1cbc4e6a79b891639abe9626', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, serveLua, 7, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 11, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, serveLua, 14, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([

@@ -2,13 +2,20 @@
 
 import type { LuaText } from '../runtime/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 1, 4, 5, 15], text: `local function known_number(meta)
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 2, 7, 1, 4, 5, 15], text: `local function known_number(meta)
 local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
 if stored[1] then
 return tonumber(stored[1]), stored[2]
 end
 local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
 return has_begun and 0 or nil
+end
+local function refusal_of_spread(meta)
+local layout = redis.call('HGET', meta, 'layout')
+if layout and string.find(layout, '^in %d+ partitions$') then
+return redis.error_reply('LAYOUT ' .. layout)
+end
+return nil
 end
 local function agree_on(meta, partitions, now)
 local layout = 'in ' .. partitions .. ' partitions'
@@ -42,18 +49,23 @@ end
 local function at_once(budget)
 return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end` }
-export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [7, 3, 4, 10, 3, 6, 1, 5, 1, 6], text: `local function call_record(call, now_ms, answer)
+export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [7, 3, 1, 3, 3, 12, 3, 6, 1, 5, 1, 6], text: `local function call_record(call, now_ms, answer)
 return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+local function refusal_of_late_call()
+return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 local function recall(record, call)
 if not record then
-return nil, false
+return nil
 end
 local number = string.match(record, '^%d+')
 if number == call then
-return string.match(record, '^%d+ %d+ (.*)$'), false
+return nil, string.match(record, '^%d+ %d+ (.*)$')
+elseif tonumber(number) > tonumber(call) then
+return refusal_of_late_call()
 end
-return nil, tonumber(number) > tonumber(call)
+return nil
 end
 local function forget_old_calls(calls, call, added, now_ms)
 local held = added > 0 and redis.pcall('HLEN', calls)
@@ -72,8 +84,12 @@ local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer
 forget_old_calls(calls, call, added, now_ms)
 end
 end` }
-export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [4, 3, 1, 4, 2, 7], text: `local function knows_layout(meta)
-return (redis.call('HGET', meta, 'layout') or '1') == '1'
+export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 7], text: `local function refusal_of_catalog(meta)
+local layout = redis.call('HGET', meta, 'layout') or '1'
+if layout ~= '1' then
+return redis.error_reply('LAYOUT ' .. layout)
+end
+return nil
 end
 local function parse_document(stored)
 local version, document = string.match(stored, '^(%d+) (.*)$')

@@ -84,7 +84,7 @@ const USES: Readonly<Record<string, string>> = {
   exact: 'exact(5)',
   exact_range: 'exact_range(5, 6)',
   next_token: 'next_token(5, 6)',
-  recall: 'recall(false, 5)',
+  recall: 'try(recall(false, 5))',
   drop_over: 'drop_over(seen, 4, tonumber)',
 }
 
@@ -108,7 +108,7 @@ Looks.
 ]]
 local seen = KEYS[1] -- string: what was seen
 
-redis.call('SET', seen, tostring(${uses.join(' == ')}))
+${uses.map((use, at) => `local use_${at + 1} = ${use}\n`).join('')}redis.call('SET', seen, tostring(${uses.map((_, at) => `use_${at + 1}`).join(' == ')}))
 return { 'seen' }
 `
 }

@@ -173,7 +173,8 @@ local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
 
 const ID =
   'local caller = ARGV[1] -- text: process and slot\nlocal call = ARGV[2] -- text: number of the call\n'
-const RECALL = `if recall(redis.call('HGET', calls, caller), call) then
+const RECALL = `local remembered = try(recall(redis.call('HGET', calls, caller), call))
+if remembered then
   return { 'done' }
 end
 `

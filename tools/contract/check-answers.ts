@@ -1,6 +1,8 @@
-import type { Expression, ReturnStatement, Statement, TableConstructorExpression } from 'luaparse'
+import type { Expression, Statement, TableConstructorExpression } from 'luaparse'
+import { callOfFirst } from './check-refusals.ts'
 import type { Refuse } from './head.ts'
 import { redisMember } from './redis-calls.ts'
+import { returnsOf } from './returns.ts'
 import { argumentsOf, lineOf, literal } from './scope.ts'
 import type { Script } from './script.ts'
 
@@ -10,9 +12,13 @@ const ERROR_WORDS = ['INVALID', 'LAYOUT', 'CODEC', 'PARTITIONS']
 /** Every answer is one that the head declares, every declared one is given, and there always is one. */
 export function checkAnswers(script: Script, refuse: Refuse): void {
   const given = new Set<string>()
-  for (const statement of returnsOf(script.chunk.body)) {
-    const word = checkReturn(statement, script, refuse)
-    if (word !== null) given.add(word)
+  for (const {
+    arguments: [value, ...more],
+    ...statement
+  } of returnsOf(script.chunk.body)) {
+    const line = statement.loc?.start.line ?? 1
+    if (more.length > 0) refuse(line, 'a script returns one value')
+    for (const word of checkReturned(value, line, script, refuse)) given.add(word)
   }
   for (const [word, { line }] of script.head.answers) {
     if (!given.has(word)) refuse(line, `@returns ${word}: no return gives this answer`)
@@ -26,14 +32,6 @@ export function checkAnswers(script: Script, refuse: Refuse): void {
   }
 }
 
-function returnsOf(body: readonly Statement[]): ReturnStatement[] {
-  return body.flatMap((statement) => {
-    if (statement.type === 'ReturnStatement') return [statement]
-    if (statement.type === 'IfStatement') return statement.clauses.flatMap((clause) => returnsOf(clause.body))
-    return 'body' in statement && statement.type !== 'FunctionDeclaration' ? returnsOf(statement.body) : []
-  })
-}
-
 function alwaysReturns(body: readonly Statement[]): boolean {
   const last = body.at(-1)
   if (last?.type === 'ReturnStatement') return true
@@ -44,14 +42,32 @@ function alwaysReturns(body: readonly Statement[]): boolean {
   )
 }
 
-function checkReturn(statement: ReturnStatement, script: Script, refuse: Refuse): string | null {
-  const [value, ...more] = statement.arguments
-  const line = lineOf(statement)
-  if (more.length > 0) refuse(line, 'a script returns one value')
-  if (value?.type === 'TableConstructorExpression') return checkAnswer(value, line, script, refuse)
-  if (value?.type === 'CallExpression' && redisMember(value.base, script.names) === 'error_reply') return null
+/** The words of the answers that it may be. */
+function checkReturned(
+  value: Expression | undefined,
+  line: number,
+  script: Script,
+  refuse: Refuse,
+): readonly string[] {
+  if (value?.type === 'TableConstructorExpression') {
+    const word = checkAnswer(value, line, script, refuse)
+    return word === null ? [] : [word]
+  }
+  if (value?.type === 'CallExpression' && redisMember(value.base, script.names) === 'error_reply') return []
+  const refused = value && refusalsOf(value, script)
+  if (refused) return refused.flatMap((each) => checkReturned(each, lineOf(each), script, refuse))
   refuse(line, "a script returns {'word', …} or redis.error_reply('WORD …')")
-  return null
+  return []
+}
+
+/** What a name may hold to which `try` sets what a function gives back first. */
+function refusalsOf(value: Expression, { names }: Script): Expression[] | null {
+  const call = value.type === 'CallExpression' ? value : callOfFirst(value, names)
+  const fn = call && names.bindingOf(call.base)?.fn
+  if (!fn) return null
+  return returnsOf(fn.body).flatMap(({ arguments: [first] }) =>
+    first === undefined || first.type === 'NilLiteral' ? [] : [first],
+  )
 }
 
 function checkAnswer(

@@ -7,6 +7,7 @@ import { checkCalls } from './check-calls.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
 import { checkKeys } from './check-keys.ts'
+import { checkRefusals } from './check-refusals.ts'
 import { checkRepeats } from './check-repeats.ts'
 import { checkRoom } from './check-room.ts'
 import { checkSpelling } from './check-spelling.ts'
@@ -31,7 +32,15 @@ import { sentText } from './sent-text.ts'
 import { stripped } from './stripped.ts'
 import { readTree, type Tree } from './tree.ts'
 
-const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations, checkSpelling]
+const CHECKS = [
+  checkGlobals,
+  checkCalls,
+  checkKeys,
+  checkAnswers,
+  checkRefusals,
+  checkDeclarations,
+  checkSpelling,
+]
 /** For folders that are not ours: those that use modules of a library. */
 const CHECKS_OF_USERS = [...CHECKS, checkRepeats]
 

@@ -10,13 +10,16 @@ import { keysOf, withLocals, type WrittenLine } from './written-keys.ts'
 import { linesOf } from './lines.ts'
 import { type Definition, type Modules, needsOf } from './modules.ts'
 import type { Problem } from './problem.ts'
+import { withRefusals } from './refusals.ts'
 
 export function link(file: string, text: string, modules: Modules, list: KeyList | null): Built {
-  const whole = linked(file, text, modules, [], [])
-  if (list === null) return whole
+  const problems: Problem[] = []
+  const opened = withRefusals(text, (line, message) => void problems.push({ file, line, message }))
+  const whole = linked(file, opened, modules, [], [])
+  if (list === null) return { ...whole, problems: [...whole.problems, ...problems] }
   const found = keysOf(file, whole, list)
-  const written = linked(file, withLocals(text, found.direct), modules, found.declarations, found.table)
-  return { ...written, problems: [...written.problems, ...found.problems], keyFile: list.file }
+  const written = linked(file, withLocals(opened, found.direct), modules, found.declarations, found.table)
+  return { ...written, problems: [...written.problems, ...problems, ...found.problems], keyFile: list.file }
 }
 
 /** `keys`: their declarations, and the table of them, each line with the one of the list that it comes from. */

@@ -2,7 +2,7 @@
 -- Those of callers are beside them (shared/calls).
 local INDEX_LAYOUT = '2'
 
-local function open_index(meta, codec, caller)
+local function read_index(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
   return {
     is_new = not stored[1],
@@ -12,6 +12,27 @@ local function open_index(meta, codec, caller)
     last_top = tonumber(stored[4] or 0),
     record = stored[5],
   }
+end
+
+-- What refuses a call: data of another layout, or of another codec where one is given.
+local function refusal_of_form(layout, stored, codec)
+  if layout ~= INDEX_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. layout)
+  elseif codec and stored ~= codec then
+    return redis.error_reply('CODEC ' .. stored)
+  end
+  return nil
+end
+
+local function open_index(meta, caller, codec)
+  local index = read_index(meta, codec or '', caller)
+  return refusal_of_form(index.layout, index.codec, codec), index
+end
+
+-- The same for those that only read.
+local function refusal_of_index(meta, codec)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec')
+  return refusal_of_form(stored[1] or INDEX_LAYOUT, stored[2] or codec, codec)
 end
 
 -- What is stored of an entry:

@@ -11,7 +11,7 @@
 -- Its other fields are answers of calls, see shared/calls.
 local LOAD_LAYOUT = '1'
 
-local function open_load(load)
+local function read_load(load)
   local stored = redis.call(
     'HMGET',
     load,
@@ -38,6 +38,14 @@ local function open_load(load)
     resting_until_ms = tonumber(stored[9] or 0),
     waiters = stored[10] or '',
   }
+end
+
+local function open_load(load)
+  local known = read_load(load)
+  if known.layout ~= LOAD_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. known.layout)
+  end
+  return nil, known
 end
 
 local function is_open(known)

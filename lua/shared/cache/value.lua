@@ -1,13 +1,3 @@
--- The layout that a script does not know, or nil.
-local function unknown_layout(head, known)
-  if head.layout ~= VALUE_LAYOUT then
-    return head.layout
-  elseif known.layout ~= LOAD_LAYOUT then
-    return known.layout
-  end
-  return nil
-end
-
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
@@ -43,7 +33,7 @@ local function number_bytes(number, length)
 end
 
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
+local function read_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
   local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
@@ -70,6 +60,24 @@ local function open_head(value)
     codec = string.sub(head, 42, codec_ends),
     tags = string.sub(head, codec_ends + 1, length),
   }
+end
+
+local function open_head(value)
+  local head = read_head(value)
+  if head.layout ~= VALUE_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. head.layout)
+  end
+  return nil, head
+end
+
+-- A value and its load.
+local function open_entry(value, load)
+  local refusal, head = open_head(value)
+  if refusal then
+    return refusal
+  end
+  local unknown, known = open_load(load)
+  return unknown, head, known
 end
 
 -- True when the value may be given to somebody who knows these generations of its tags.

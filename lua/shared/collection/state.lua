@@ -20,7 +20,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COLLECTION_LAYOUT = '1'
 
-local function open_collection(meta, caller)
+local function read_collection(meta, caller)
   local stored = redis.call(
     'HMGET',
     meta,
@@ -47,6 +47,24 @@ local function open_collection(meta, caller)
     expires_at_ms = tonumber(stored[9] or 0),
     record = stored[10],
   }
+end
+
+local function open_collection(meta, caller)
+  local known = read_collection(meta, caller)
+  if known.layout ~= COLLECTION_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. known.layout)
+  end
+  return nil, known
+end
+
+-- What refuses a call for a collection of another kind, or of another codec.
+local function refusal_of_kind(known, kind, codec)
+  if known.kind ~= kind then
+    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+  elseif known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+  return nil
 end
 
 -- True when what a replace of this version brings must not be stored: it is older, or there already.

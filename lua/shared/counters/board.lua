@@ -8,7 +8,7 @@
 --   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
-local function open_board(board)
+local function read_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
   return {
     layout = stored[1] or BOARD_LAYOUT,
@@ -17,6 +17,14 @@ local function open_board(board)
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
+end
+
+local function open_board(board)
+  local state = read_board(board)
+  if state.layout ~= BOARD_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. state.layout)
+  end
+  return nil, state
 end
 
 local function save_board(board, state)

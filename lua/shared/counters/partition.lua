@@ -10,7 +10,7 @@
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_partition(meta, caller)
+local function read_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -23,6 +23,14 @@ local function open_partition(meta, caller)
     sealed_ms = tonumber(stored[7] or 0),
     record = stored[8],
   }
+end
+
+local function open_partition(meta, caller)
+  local partition = read_partition(meta, caller)
+  if partition.layout ~= COUNTERS_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. partition.layout)
+  end
+  return nil, partition
 end
 
 local function save_partition(meta, partition)

@@ -24,7 +24,7 @@ local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec, caller)
+local function read_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\0', STATE_BYTES)
   local is_apart = layout == APART_LAYOUT
@@ -64,6 +64,23 @@ local function open_feed(meta, codec, caller)
     large = large,
     moved = moved,
   }
+end
+
+-- What refuses a call: data of another layout, or where `codec` and `partitions` are given, of another codec or number of partitions.
+local function refusal_of_feed(feed, codec, partitions)
+  if feed.layout ~= FEED_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. feed.layout)
+  elseif codec and feed.codec ~= codec then
+    return redis.error_reply('CODEC ' .. feed.codec)
+  elseif partitions and feed.partitions > 0 and feed.partitions ~= partitions then
+    return redis.error_reply('PARTITIONS ' .. feed.partitions)
+  end
+  return nil
+end
+
+local function open_feed(meta, caller, codec, partitions)
+  local feed = read_feed(meta, codec or '', caller)
+  return refusal_of_feed(feed, codec, partitions), feed
 end
 
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.

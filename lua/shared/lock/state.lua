@@ -29,6 +29,14 @@ local function read_lock(stored)
   }
 end
 
+local function open_lock(stored)
+  local lock = read_lock(stored)
+  if lock.layout ~= LOCK_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. lock.layout)
+  end
+  return nil, lock
+end
+
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
@@ -148,7 +156,7 @@ end
 -- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
 local FENCED_LAYOUT = '1'
 
-local function open_fenced(fenced)
+local function read_fenced(fenced)
   local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
   local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
   return {
@@ -159,4 +167,12 @@ local function open_fenced(fenced)
     process = process,
     call = tonumber(call),
   }
+end
+
+local function open_fenced(fenced)
+  local stored = read_fenced(fenced)
+  if stored.layout ~= FENCED_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. stored.layout)
+  end
+  return nil, stored
 end

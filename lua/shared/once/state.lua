@@ -9,7 +9,7 @@
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
-local function open_state(state)
+local function read_once(state)
   local stored = redis.call(
     'HMGET',
     state,
@@ -34,6 +34,14 @@ local function open_state(state)
     kept_until_ms = tonumber(stored[8] or 0),
     kept = not stored[9],
   }
+end
+
+local function open_once(state)
+  local known = read_once(state)
+  if known.layout ~= ONCE_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. known.layout)
+  end
+  return nil, known
 end
 
 -- True while the key is taken: by an attempt under way or lapsed, or by a result.

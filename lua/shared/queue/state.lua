@@ -27,7 +27,7 @@ local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
-local function open_queue(meta, codec, caller)
+local function read_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\0', NUMBERS_BYTES)
   local is_apart = layout == APART_LAYOUT
@@ -83,6 +83,23 @@ local function open_queue(meta, codec, caller)
     done = done,
     usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
+end
+
+-- What refuses a call: data of another layout, or where `codec` and `partitions` are given, of another codec or number of partitions.
+local function refusal_of_queue(queue, codec, partitions)
+  if queue.layout ~= QUEUE_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. queue.layout)
+  elseif codec and queue.codec ~= codec then
+    return redis.error_reply('CODEC ' .. queue.codec)
+  elseif partitions and queue.partitions > 0 and queue.partitions ~= partitions then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  return nil
+end
+
+local function open_queue(meta, caller, codec, partitions)
+  local queue = read_queue(meta, codec or '', caller)
+  return refusal_of_queue(queue, codec, partitions), queue
 end
 
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.

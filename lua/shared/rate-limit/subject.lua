@@ -11,7 +11,7 @@ local SUBJECT_LAYOUT = '1'
 local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from `first` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
+local function read_subject(state, caller, limits, first)
   local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
@@ -29,6 +29,14 @@ local function open_subject(state, caller, limits, first)
     fields = fields,
     counts = stored,
   }
+end
+
+local function open_subject(state, caller, limits, first)
+  local subject = read_subject(state, caller, limits, first)
+  if subject.layout ~= SUBJECT_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. subject.layout)
+  end
+  return nil, subject
 end
 
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
@@ -162,14 +170,16 @@ end
 -- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refund.
 local CALL_MEMORY_US = 600000000
 
--- The token of this very call, if it was carried out before. The second value is true for a call whose
--- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
+-- What refuses the call: its bytes arrive after a later one has taken its slot. Then the token of this very call, if it was carried out before.
 local function recall_token(record, call)
   if not record then
-    return nil, false
+    return nil
   end
   local number, token = struct.unpack('>dd', record)
-  return number == call and token or nil, number > call
+  if number > call then
+    return refusal_of_late_call()
+  end
+  return nil, number == call and token or nil
 end
 
 local function forget_old_fields(state, now_us)

@@ -9,7 +9,7 @@
 local SEMAPHORE_LAYOUT = '1'
 
 -- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied.
-local function open_semaphore(state)
+local function read_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
     return {
@@ -38,6 +38,14 @@ local function open_semaphore(state)
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
   }
+end
+
+local function open_semaphore(state)
+  local semaphore = read_semaphore(state)
+  if semaphore.layout ~= SEMAPHORE_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. semaphore.layout)
+  end
+  return nil, semaphore
 end
 
 -- Whether so much is free.
