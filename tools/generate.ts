@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compileTree } from './contract/compile.ts'
 import type { Contract } from './contract/contract.ts'
+import { bitsModule } from './contract/emit-bits.ts'
 import { compatibilityPage, withTables } from './contract/emit-docs.ts'
 import { contractJson } from './contract/emit-json.ts'
 import { generalModule } from './contract/emit-lua.ts'
@@ -22,6 +23,7 @@ function filesOf(root: string, contract: Contract): Files {
   files.set('lua/contract.json', contractJson(contract))
   files.set('docs/compatibility.md', compatibilityPage(contract))
   files.set(`${MODULES}/shared.ts`, generalModule(contract))
+  files.set(`${MODULES}/bits.ts`, bitsModule(join(root, 'lua')))
   for (const structure of Object.keys(contract.structures)) {
     files.set(`${MODULES}/${structure}.ts`, structureModule(contract, structure))
     const path = `docs/structures/${structure}.md`
@@ -31,12 +33,15 @@ function filesOf(root: string, contract: Contract): Files {
   return files
 }
 
+/** What no structure has for itself. */
+const GENERAL: ReadonlySet<string> = new Set(['shared.ts', 'bits.ts'])
+
 /** Modules of structures that are gone. */
 function staleModules(root: string, contract: Contract): string[] {
   const folder = join(root, MODULES)
   const found = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.ts')) : []
   return found
-    .filter((file) => file !== 'shared.ts' && !(file.slice(0, -3) in contract.structures))
+    .filter((file) => !GENERAL.has(file) && !(file.slice(0, -3) in contract.structures))
     .map((file) => `${MODULES}/${file}`)
 }
 

@@ -31,15 +31,15 @@ local new, replaced, taken = 0, 0, 0
 -- Where entries have expired most of the work is left for as many of them, so that they never add up.
 local has_due = redis.call('ZCOUNT', keys.expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and MOST_WORK / 3 or MOST_WORK
-for at = added_at, #added, 6 do
-  local expire_ms = tonumber(added[at + 4])
+for at = added_at, #added, #ADDED do
+  local expire_ms = tonumber(added[at + ADDED.expire_ms])
   local entry = {
-    id = added[at],
-    text = added[at + 1],
-    marked = added[at + 2],
-    rank = rank_of(added[at + 3]),
+    id = added[at + ADDED.id],
+    text = added[at + ADDED.text],
+    marked = added[at + ADDED.marked],
+    rank = rank_of(added[at + ADDED.score]),
     expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
-    payload = added[at + 5],
+    payload = added[at + ADDED.payload],
   }
   if enter_entry(keys, known, index, entry, now_ms) then
     replaced = replaced + 1

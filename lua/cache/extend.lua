@@ -24,13 +24,13 @@ for at = load_at, #load, 1 do
   end
 end
 local ends = {}
-for at = leases_at, #leases, 2 do
-  local place = (at - leases_at) / 2 + 1
+for at = leases_at, #leases, #LEASES do
+  local place = (at - leases_at) / #LEASES + 1
   local known = found[place]
   ends[place] = 0
   local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
-  if is_live and known.token == tonumber(leases[at]) then
-    ends[place] = now_ms + leases[at + 1]
+  if is_live and known.token == tonumber(leases[at + LEASES.token]) then
+    ends[place] = now_ms + leases[at + LEASES.lease_ms]
     -- First, so that it also works when the server is out of memory.
     keep_load(load[place], 0, ends[place] - now_ms, now_ms)
     redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))

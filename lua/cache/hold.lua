@@ -13,6 +13,6 @@ if head.token == 0 or head.token ~= token then
   return { 'absent' }
 end
 if not head.held then
-  redis.call('SETRANGE', keys.value, '1', string.char(head.flags + HELD))
+  redis.call('SETRANGE', keys.value, '1', string.char(head.flags + VALUE_FLAGS.held))
 end
 return { 'held' }

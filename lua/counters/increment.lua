@@ -11,18 +11,18 @@ local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
-local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
+local counters, counters_at = ARGV, 5 -- repeated COUNTERS: those to increment
 
 local partition = try(open_partition(keys.meta, caller))
-local count = (#counters - counters_at + 1) / 3
+local count = (#counters - counters_at + 1) / #COUNTERS
 if count > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
-for at = counters_at, #counters, 3 do
-  local id = counters[at]
-  is_plain = is_plain and not seen[id] and counters[at + 2] == ''
+for at = counters_at, #counters, #COUNTERS do
+  local id = counters[at + COUNTERS.id]
+  is_plain = is_plain and not seen[id] and counters[at + COUNTERS.key] == ''
   seen[id] = true
   ids[#ids + 1] = id
 end
@@ -49,9 +49,10 @@ if shown then
   now = shown
 else
   refused, added = {}, false
-  for at = counters_at, #counters, 3 do
-    local place = (at - counters_at) / 3
-    local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+  for at = counters_at, #counters, #COUNTERS do
+    local place = (at - counters_at) / #COUNTERS
+    local id, delta, key =
+      counters[at + COUNTERS.id], counters[at + COUNTERS.delta], counters[at + COUNTERS.key]
     if not now[place + 1] then
       refused[#refused + 1] = place
       refused[#refused + 1] = 'absent'

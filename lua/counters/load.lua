@@ -18,7 +18,7 @@ local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
 
 local partition = try(open_partition(keys.meta, ''))
-if (#counters - counters_at + 1) / 2 > 1000 then
+if (#counters - counters_at + 1) / #COUNTERS > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local is_sealed = partition.batch ~= ''
@@ -38,8 +38,8 @@ local now_ms = math.floor(clock_us() / 1000)
 evict_due(keys.values, keys.clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 local now = {}
-for at = counters_at, #counters, 2 do
-  local id = counters[at]
+for at = counters_at, #counters, #COUNTERS do
+  local id = counters[at + COUNTERS.id]
   local known = not anew and redis.call('HGET', keys.values, id)
   now[#now + 1] = known
     or take_in(
@@ -49,7 +49,7 @@ for at = counters_at, #counters, 2 do
       keys.sealed,
       keys.clean,
       id,
-      counters[at + 1],
+      counters[at + COUNTERS.value],
       is_sealed and seq < partition.seq,
       due_ms
     )

@@ -9,7 +9,7 @@ once: it may be lost, too.
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
 local state = try(open_board(keys.board))
-if (#counters - counters_at + 1) / 2 > 1000 then
+if (#counters - counters_at + 1) / #COUNTERS > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 if state.turn == 0 then
@@ -23,7 +23,13 @@ if redis.call('EXISTS', keys.noted) == 0 then
   redis.call('PERSIST', keys.ahead)
 end
 local values = {}
-for at = counters_at, #counters, 2 do
-  values[#values + 1] = note(keys.shown, keys.noted, keys.idle, counters[at], counters[at + 1]) or false
+for at = counters_at, #counters, #COUNTERS do
+  values[#values + 1] = note(
+    keys.shown,
+    keys.noted,
+    keys.idle,
+    counters[at + COUNTERS.id],
+    counters[at + COUNTERS.by]
+  ) or false
 end
 return { 'noted', values }

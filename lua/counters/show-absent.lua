@@ -15,7 +15,7 @@ local place = ARGV[4] -- text: where the counts are in SQL, as all processes cal
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
 local state = try(open_board(keys.board))
-if (#counters - counters_at + 1) / 3 > 1000 then
+if (#counters - counters_at + 1) / #COUNTERS > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local other = other_place(keys.board, place)
@@ -42,8 +42,9 @@ if place ~= '' then
 end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local values = {}
-for at = counters_at, #counters, 3 do
-  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+for at = counters_at, #counters, #COUNTERS do
+  local id, value, taken =
+    counters[at + COUNTERS.id], counters[at + COUNTERS.value], counters[at + COUNTERS.taken]
   local known = redis.call('HGET', keys.shown, id)
   if not known then
     known = put(keys.shown, keys.noted, keys.idle, id, value, knows and taken or nil, due_ms)

@@ -22,7 +22,7 @@ local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes s
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
 
 local state = try(open_board(keys.board))
-if (#counters - counters_at + 1) / 3 > 1000 then
+if (#counters - counters_at + 1) / #COUNTERS > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 if state.version == seen then
@@ -45,8 +45,9 @@ state.showing = not last and version or 0
 -- First what a server without memory may refuse.
 save_board(keys.board, state)
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
-for at = counters_at, #counters, 3 do
-  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+for at = counters_at, #counters, #COUNTERS do
+  local id, value, taken =
+    counters[at + COUNTERS.id], counters[at + COUNTERS.value], counters[at + COUNTERS.taken]
   local own = state.newest > 0 and tonumber(redis.call('HGET', keys.ahead, id) or 0) or 0
   -- A value that was read later may have these notes on top of SQL, which has them, too: the next round puts it right.
   if own < version then

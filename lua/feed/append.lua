@@ -30,14 +30,14 @@ if feed.partitions ~= partitions and not take_up(keys.meta, partitions, proof) t
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count, duplicates = (#messages - messages_at + 1) / 5, {}
+local count, duplicates = (#messages - messages_at + 1) / #MESSAGES, {}
 
 local remembered = try(recall(feed.record, call))
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
-  for at = messages_at, #messages, 5 do
-    local place = (at - messages_at) / 5
-    local id = messages[at + 3] ~= '' and id_of_key(keys.once, messages[at + 3], now_ms)
+  for at = messages_at, #messages, #MESSAGES do
+    local place = (at - messages_at) / #MESSAGES
+    local id = messages[at + MESSAGES.key] ~= '' and id_of_key(keys.once, messages[at + MESSAGES.key], now_ms)
     if id and id ~= first + place then
       duplicates[#duplicates + 1] = place
       duplicates[#duplicates + 1] = id
@@ -66,10 +66,11 @@ local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, now_us)
 local form, base = exact_range(first, first + count)
 local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
-for at = messages_at, #messages, 5 do
+for at = messages_at, #messages, #MESSAGES do
   id = id + 1
-  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
-  local key, origin = messages[at + 3], messages[at + 4]
+  local body, ttl_ms, delay_ms =
+    messages[at + MESSAGES.body], messages[at + MESSAGES.expire_ms], messages[at + MESSAGES.delay_ms]
+  local key, origin = messages[at + MESSAGES.key], messages[at + MESSAGES.origin]
   local known = key ~= '' and id_of_key(keys.once, key, now_ms)
   if known then
     duplicates[#duplicates + 1] = id - first

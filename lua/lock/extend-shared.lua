@@ -10,12 +10,15 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 local lock = try(open_lock(redis.call('GET', keys.state)))
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any = {}, false
-for at = leases_at, #leases, 2 do
+for at = leases_at, #leases, #LEASES do
   local expires_at_ms = 0
-  if lock.mode == 's' and tonumber(redis.call('ZSCORE', keys.readers, leases[at]) or 0) > now_ms then
-    expires_at_ms = now_ms + leases[at + 1]
+  if
+    lock.mode == 's'
+    and tonumber(redis.call('ZSCORE', keys.readers, leases[at + LEASES.token]) or 0) > now_ms
+  then
+    expires_at_ms = now_ms + leases[at + LEASES.lease_ms]
     redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock, now_ms))
-    redis.call('ZADD', keys.readers, 'XX', expires_at_ms, leases[at])
+    redis.call('ZADD', keys.readers, 'XX', expires_at_ms, leases[at + LEASES.token])
     any = true
   end
   ends[#ends + 1] = expires_at_ms

@@ -23,12 +23,12 @@ for at = state_at, #state, 1 do
   end
 end
 local ends = {}
-for at = leases_at, #leases, 2 do
-  local place = (at - leases_at) / 2 + 1
+for at = leases_at, #leases, #LEASES do
+  local place = (at - leases_at) / #LEASES + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
-    lock.expires_at_ms = now_ms + leases[at + 1]
+  if lock and lock.mode == 'x' and lock.token == leases[at + LEASES.token] and is_held(lock, now_ms) then
+    lock.expires_at_ms = now_ms + leases[at + LEASES.lease_ms]
     ends[place] = lock.expires_at_ms
     save_freed_lock(state[place], lock, now_ms)
   end

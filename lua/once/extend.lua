@@ -23,12 +23,12 @@ for at = state_at, #state, 1 do
   end
 end
 local ends = {}
-for at = leases_at, #leases, 2 do
-  local place = (at - leases_at) / 2 + 1
+for at = leases_at, #leases, #LEASES do
+  local place = (at - leases_at) / #LEASES + 1
   local known = found[place]
   ends[place] = 0
-  if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
-    ends[place] = now_ms + leases[at + 1]
+  if known and holds_token(known, tonumber(leases[at + LEASES.token])) and is_running(known, now_ms) then
+    ends[place] = now_ms + leases[at + LEASES.lease_ms]
     local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
     -- First, so that it also works when the server is out of memory.
     keep_until(state[place], known.token, kept_until_ms, now_ms)

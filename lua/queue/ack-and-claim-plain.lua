@@ -22,7 +22,7 @@ local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with '
 local channel = ARGV[8] -- text: beginning of the channels of processes
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
-local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer): jobs that are done
+local acks, acks_at = ARGV, 11 -- repeated PLAIN_ACKS: jobs that are done
 
 local queue = read_queue(keys.meta, codec, caller)
 local now_us = clock_us()
@@ -103,7 +103,7 @@ end
 if queue.listened_ms > now_ms then
   local pieces = { '' }
   if #numbers > 0 then
-    local tokens = { acks[acks_at + 1] }
+    local tokens = { acks[acks_at + PLAIN_ACKS.token] }
     for place = 2, are_in_turn and 1 or #numbers do
       tokens[place] = acks[acks_at + place * 2 - 1]
     end

@@ -22,7 +22,7 @@ local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with '
 local channel = ARGV[8] -- text: beginning of the channels of processes
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
-local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer result:bytes): jobs that are done
+local acks, acks_at = ARGV, 11 -- repeated ACKS: jobs that are done
 
 local queue = try(open_queue(keys.meta, caller, codec, partitions))
 local remembered = try(recall(queue.record, call))
@@ -44,7 +44,7 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local has_tried = false
-if limit > 0 and queue.marks % 4 > 0 then
+if limit > 0 and queue.marks % MARKS.dependencies > 0 then
   -- Priorities, or groups.
   has_tried = try_taking(keys, queue, #acks >= acks_at)
 end
@@ -55,7 +55,7 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if queue.marks > 1 then
+if queue.marks > MARKS.priorities then
   -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
   queue.is_behind = is_behind(queue, now_ms)
 end
@@ -81,7 +81,7 @@ if limit == 0 then
   return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
-if is_marked(queue, GROUPS) then
+if is_marked(queue, MARKS.groups) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(keys.leases, queue, settings, limit, now_us)

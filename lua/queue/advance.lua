@@ -14,7 +14,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text SPECS): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
 local queue = try(open_queue(keys.meta, caller, codec))
 do -- Lua has room for 200 locals.
@@ -32,11 +32,11 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 try_rights(keys.meta, queue, keys)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
+local first = number_jobs(queue, (#steps - steps_at + 1) / #STEPS, now_us)
 local tally, refused = new_spec_tally(), {}
-for at = steps_at, #steps, 26 do
-  local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
-  local _, run, why = judge_job(keys.jobs, seq, tonumber(steps[at + 1]))
+for at = steps_at, #steps, #STEPS do
+  local place, seq, target = (at - steps_at) / #STEPS, steps[at + STEPS.number], steps[at + STEPS.target]
+  local _, run, why = judge_job(keys.jobs, seq, tonumber(steps[at + STEPS.token]))
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
@@ -44,11 +44,11 @@ for at = steps_at, #steps, 26 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] }, now_us)
+    finish_jobs(keys, queue, settings, { seq, run, steps[at + STEPS.result] }, now_us)
     if target == '' then
-      enqueue_spec(keys, queue, tally, steps, at + 4, place, exact(first + place), now_us)
+      enqueue_spec(keys, queue, tally, steps, at + STEPS.name, place, exact(first + place), now_us)
     else
-      put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4), now_us)
+      put_out(keys, queue, target, 'j' .. pack_spec(steps, at + STEPS.name), now_us)
     end
   end
   if why or target ~= '' then

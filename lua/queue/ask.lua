@@ -33,8 +33,8 @@ end
 if remembered then
   return { 'asked', asked, queue.last }
 end
-if #refs < limit and has_flag(queue.chores, ASK_AFTER) then
-  queue.chores = queue.chores - ASK_AFTER
+if #refs < limit and has_flag(queue.chores, CHORES.ask_after) then
+  queue.chores = queue.chores - CHORES.ask_after
 end
 if #refs > 0 then
   note_due(queue, now_ms + again_ms)

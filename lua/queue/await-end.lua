@@ -37,7 +37,7 @@ if waiter ~= '' then
   enter_waiters(keys.jobs, seq, waiter)
 end
 if waiter ~= '' or comes then
-  flag_job(keys.jobs, queue, seq, record, run, AWAITED)
+  flag_job(keys.jobs, queue, seq, record, run, FLAGS.awaited)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }

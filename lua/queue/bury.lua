@@ -28,11 +28,11 @@ if queue.listened_ms > now_ms then
 end
 try_rights(keys.meta, queue, keys)
 local refused, ran = {}, {}
-for at = failures_at, #failures, 4 do
-  local seq = failures[at]
-  local record, run, why = judge_job(keys.jobs, seq, tonumber(failures[at + 1]))
+for at = failures_at, #failures, #FAILURES do
+  local seq = failures[at + FAILURES.number]
+  local record, run, why = judge_job(keys.jobs, seq, tonumber(failures[at + FAILURES.token]))
   if why then
-    refused[#refused + 1] = (at - failures_at) / 4
+    refused[#refused + 1] = (at - failures_at) / #FAILURES
     refused[#refused + 1] = why
     if why == 'cancelled' then
       stop_job(keys, queue, seq, now_us)
@@ -41,7 +41,16 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record, queue.usual)
     redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    bury_claimed(
+      keys,
+      queue,
+      seq,
+      job,
+      run,
+      failures[at + FAILURES.kind],
+      failures[at + FAILURES.message],
+      now_ms
+    )
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
   end

@@ -28,18 +28,18 @@ local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
   return { 'refused', state }
 end
-for at = changes_at, #changes, 2 do
-  if changes[at] == '1' and not is_older(keys, changes[at + 1], seq) then
+for at = changes_at, #changes, #CHANGES do
+  if changes[at + CHANGES.adds] == '1' and not is_older(keys, changes[at + CHANGES.parent], seq) then
     return { 'refused', 'newer' }
   end
 end
-if changes[changes_at] == '1' then
+if changes[changes_at + CHANGES.adds] == '1' then
   refuse_when_full(keys)
 end
 try_rights(keys.meta, queue, keys)
 local wants = read_wants(keys, seq)
-for at = changes_at, #changes, 2 do
-  change_parent(keys, queue, seq, wants, changes[at] == '1', changes[at + 1])
+for at = changes_at, #changes, #CHANGES do
+  change_parent(keys, queue, seq, wants, changes[at + CHANGES.adds] == '1', changes[at + CHANGES.parent])
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)

@@ -31,8 +31,8 @@ for at = numbers_at, #numbers, 1 do
     redis.call('ZREM', keys.outbox, numbers[at])
   end
 end
-if has_flag(queue.chores, DELIVER) and redis.pcall('EXISTS', keys.outbox) == 0 then
-  queue.chores = queue.chores - DELIVER
+if has_flag(queue.chores, CHORES.deliver) and redis.pcall('EXISTS', keys.outbox) == 0 then
+  queue.chores = queue.chores - CHORES.deliver
 end
 save_queue(keys.meta, queue)
 if is_behind then

@@ -59,7 +59,7 @@ if not handed then
   -- Counted by hand: a table is searched for its length.
   local format, place = string.format, first - base - payloads_at
   local fields, numbers, held, bytes = {}, {}, 0, 0
-  widen(queue, WIDE_JOBS, fields, '~')
+  widen(queue, MARKS.wide_jobs, fields, '~')
   local filled = #fields
   for at = payloads_at, #payloads, 1 do
     local seq, payload = format(form, place + at), payloads[at]

@@ -18,7 +18,7 @@ local call = ARGV[5] -- text: number of the call in that slot
 local channel = ARGV[6] -- text: beginning of the channels of processes
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
+local specs, specs_at = ARGV, 9 -- repeated SPECS: see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
 
 local queue = try(open_queue(keys.meta, caller, codec, partitions))
 if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
@@ -40,13 +40,13 @@ if meets_others(queue, specs, specs_at) then
 else
   try_places(keys, specs, specs_at)
 end
-local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
+local first = number_jobs(queue, (#specs - specs_at + 1) / #SPECS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_spec_tally()
 begin_queue(keys.meta, queue, now_us)
 begin_jobs(keys, queue)
-for at = specs_at, #specs, 22 do
-  local place = (at - specs_at) / SPEC_FIELDS
+for at = specs_at, #specs, #SPECS do
+  local place = (at - specs_at) / #SPECS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end
 if queue.settling then

@@ -14,14 +14,14 @@ local queue = try(open_queue(keys.meta, '', codec))
 local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}
-for at = claims_at, #claims, 2 do
-  local why = judge_claim(keys.jobs, claims[at], tonumber(claims[at + 1]))
+for at = claims_at, #claims, #CLAIMS do
+  local why = judge_claim(keys.jobs, claims[at + CLAIMS.number], tonumber(claims[at + CLAIMS.token]))
   if why then
-    refused[#refused + 1] = (at - claims_at) / 2
+    refused[#refused + 1] = (at - claims_at) / #CLAIMS
     refused[#refused + 1] = why
   else
     ends[#ends + 1] = ends_ms
-    ends[#ends + 1] = claims[at]
+    ends[#ends + 1] = claims[at + CLAIMS.number]
   end
 end
 if #ends > 0 then

@@ -22,15 +22,16 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local refused, logs = {}, {}
-for at = notes_at, #notes, 4 do
-  local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
-  local seq, record, run = find_job(keys.jobs, keys.ids, notes[at])
+for at = notes_at, #notes, #NOTES do
+  local token, what, value =
+    tonumber(notes[at + NOTES.token]), notes[at + NOTES.what], notes[at + NOTES.value]
+  local seq, record, run = find_job(keys.jobs, keys.ids, notes[at + NOTES.number])
   local why = not seq and 'absent' or token > 0 and why_not(run, token)
   if why then
-    refused[#refused + 1] = (at - notes_at) / 4
+    refused[#refused + 1] = (at - notes_at) / #NOTES
     refused[#refused + 1] = why
   else
-    flag_job(keys.jobs, queue, seq, record, run, STORED)
+    flag_job(keys.jobs, queue, seq, record, run, FLAGS.stored)
     if what == 'progress' then
       redis.call('HSET', keys.jobs, 'p' .. seq, value)
       happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')

@@ -16,11 +16,11 @@ local source = ARGV[4] -- text: name of the other queue
 local channel = ARGV[5] -- text: beginning of the channels of processes
 local sharded = ARGV[6] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[7] == '1' -- flag: whether the number of those who hear tells who is gone
-local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
+local entries, entries_at = ARGV, 8 -- repeated ENTRIES: see shared/queue/outbox; 'a<id>': that parent is not known
 
 local queue = read_queue(keys.meta, codec, '')
 if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
-  return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
+  return { 'received', 0, 0, (#entries - entries_at + 1) / #ENTRIES }
 end
 try(refusal_of_queue(queue, codec, partitions))
 if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then

@@ -31,16 +31,16 @@ try_rights(keys.meta, queue, keys)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do
-  local seq = claims[at]
-  local record, run, why = judge_job(keys.jobs, seq, tonumber(claims[at + 1]))
+  local seq = claims[at + CLAIMS.number]
+  local record, run, why = judge_job(keys.jobs, seq, tonumber(claims[at + CLAIMS.token]))
   if why then
     table.insert(refused, 1, why)
-    table.insert(refused, 1, (at - claims_at) / 3)
+    table.insert(refused, 1, (at - claims_at) / #CLAIMS)
     if why == 'cancelled' then
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local due_ms = now_ms + tonumber(claims[at + 2])
+    local due_ms = now_ms + tonumber(claims[at + CLAIMS.delay_ms])
     give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms, now_us)
     if due_ms > now_ms then
       soonest_ms = math.min(soonest_ms, due_ms)

@@ -30,9 +30,9 @@ end
 try_rights(keys.meta, queue, keys)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
-for at = failures_at, #failures, 5 do
-  local place, seq = (at - failures_at) / 5, failures[at]
-  local record, run, why = judge_job(keys.jobs, seq, tonumber(failures[at + 1]))
+for at = failures_at, #failures, #FAILURES do
+  local place, seq = (at - failures_at) / #FAILURES, failures[at + FAILURES.number]
+  local record, run, why = judge_job(keys.jobs, seq, tonumber(failures[at + FAILURES.token]))
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
@@ -40,19 +40,28 @@ for at = failures_at, #failures, 5 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + 2])
+    local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + FAILURES.delay_ms])
     redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
-      bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
+      bury_claimed(
+        keys,
+        queue,
+        seq,
+        job,
+        run,
+        failures[at + FAILURES.kind],
+        failures[at + FAILURES.message],
+        now_ms
+      )
       buried[#buried + 1] = place
       note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, now_ms, 1)
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-      note_history(keys.jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
-      happened(queue, 'retried', seq, job, run, failures[at + 3])
+      note_history(keys.jobs, seq, run, 't', now_ms, run.at_ms, failures[at + FAILURES.kind])
+      happened(queue, 'retried', seq, job, run, failures[at + FAILURES.kind])
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
-      note_failure(keys.jobs, seq, now_ms, failures[at + 3], failures[at + 4])
+      note_failure(keys.jobs, seq, now_ms, failures[at + FAILURES.kind], failures[at + FAILURES.message])
       queue.retried = queue.retried + 1
       ran[#ran + 1] = run.at_ms
       ran[#ran + 1] = run.name

@@ -8,7 +8,7 @@ they are refused, as those of a call that a later one has replaced: that is know
 local caller = ARGV[1] -- text: process and slot
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local take = tonumber(ARGV[3]) -- integer: number of the take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
+local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; others than those of takes at work stay as they are
 
 local subject = try(open_subject(keys.state, caller, limits, limits_at))
 local later, token = recall_token(subject.record, take)

@@ -6,7 +6,7 @@ leases end. `held` names the limit by its place, counted from 1.
 @cost    O(limits x 65 + places of limits of takes at work)
 @reads
 ]]
-local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
+local limits, limits_at = ARGV, 1 -- repeated LIMITS: the limits
 
 local subject = try(open_subject(keys.state, '', limits, limits_at))
 local server_us = clock_us()

@@ -7,7 +7,7 @@ Tells what a take would be answered now, and takes nothing.
 @reads
 ]]
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
-local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
+local limits, limits_at = ARGV, 2 -- repeated LIMITS: the limits
 
 local subject = try(open_subject(keys.state, '', limits, limits_at))
 local server_us = clock_us()

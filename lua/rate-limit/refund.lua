@@ -12,7 +12,7 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
-local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
+local limits, limits_at = ARGV, 5 -- repeated LIMITS: the limits
 
 local subject = try(open_subject(keys.state, caller, limits, limits_at))
 local remembered = try(recall_token(subject.record, call))

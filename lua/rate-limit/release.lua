@@ -9,7 +9,7 @@ or its lease has ended.
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
+local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; others than those of takes at work stay as they are
 
 local subject = try(open_subject(keys.state, caller, limits, limits_at))
 local remembered = try(recall_token(subject.record, call))

@@ -28,9 +28,10 @@ local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 local told, refused = { 0, 0, 0, 0, 0 }, false
 
 -- In one piece: a function that saw these names would cost a take more than all that it does.
-for at = takes_at, #takes, 2 do
-  local place = (at - takes_at) / 2
-  local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
+for at = takes_at, #takes, #TAKES do
+  local place = (at - takes_at) / #TAKES
+  local subject, count, cost =
+    state[state_at + place], tonumber(takes[at + TAKES.count]), tonumber(takes[at + TAKES.cost])
   local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
   local layout, counts, record = stored[1], stored[2], stored[4]
   local number, token = -1, 0

@@ -11,7 +11,7 @@ is the place of the one that demands the longest wait, counted from 1.
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
+local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; algorithm: gcra, sliding-window or concurrency
 
 local subject = try(open_subject(keys.state, caller, limits, limits_at))
 local remembered = try(recall_token(subject.record, call))

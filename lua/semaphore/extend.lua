@@ -9,11 +9,11 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 local semaphore = try(open_semaphore(keys.state))
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
-for at = leases_at, #leases, 2 do
-  local ends_at_ms = tonumber(redis.call('ZSCORE', keys.permits, leases[at]) or 0)
+for at = leases_at, #leases, #LEASES do
+  local ends_at_ms = tonumber(redis.call('ZSCORE', keys.permits, leases[at + LEASES.token]) or 0)
   local expires_at_ms = 0
   if ends_at_ms > now_ms then
-    expires_at_ms = now_ms + leases[at + 1]
+    expires_at_ms = now_ms + leases[at + LEASES.lease_ms]
     soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
     semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
     if not any or expires_at_ms > semaphore.last_end_ms then
@@ -21,7 +21,7 @@ for at = leases_at, #leases, 2 do
       -- Before ZADD, for a full server takes this as the first write.
       keep_permits(semaphore, keys.permits, keys.ids, now_ms)
     end
-    redis.call('ZADD', keys.permits, 'XX', expires_at_ms, leases[at])
+    redis.call('ZADD', keys.permits, 'XX', expires_at_ms, leases[at + LEASES.token])
     any = true
   end
   ends[#ends + 1] = expires_at_ms

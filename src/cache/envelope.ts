@@ -1,15 +1,14 @@
 // A value as it is stored: a head, then the payload (lua/shared/cache/value). A hit reads few of its fields,
 // so each is read when somebody asks for it.
 
+import { VALUE_FLAGS } from '../generated/bits.ts'
 import { DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 
 const LAYOUT = 1
 const CODEC_AT = 41
 
-/** What `flags` say of the payload. */
-export const FLAGS = { payload: 0, null: 1, undefined: 2 } as const
-/** Added to them: levels may hold it. */
-export const HELD = 4
+/** What the flags of a value say that has a payload; the others are in VALUE_FLAGS. */
+export const PAYLOAD = 0
 
 export class Envelope {
   readonly #bytes: Buffer
@@ -34,12 +33,12 @@ export class Envelope {
   }
 
   get flags(): number {
-    return this.#bytes.readUInt8(1) % HELD
+    return this.#bytes.readUInt8(1) % VALUE_FLAGS.held
   }
 
   /** True when levels are told of its end. */
   get held(): boolean {
-    return this.#bytes.readUInt8(1) >= HELD
+    return this.#bytes.readUInt8(1) >= VALUE_FLAGS.held
   }
 
   /** Of head and payload, in bytes. */

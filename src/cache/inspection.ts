@@ -1,5 +1,5 @@
 import { inspect } from '../generated/cache.ts'
-import { Envelope, FLAGS } from './envelope.ts'
+import { Envelope, PAYLOAD } from './envelope.ts'
 import { ageOf, judge } from './judging.ts'
 import { look, readTags } from './looking.ts'
 import { decodeValue, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
@@ -74,7 +74,7 @@ export async function inspectKey<Value>(source: Source<Value>, key: string): Pro
     freshUntilMs: there(answer.freshUntilMs),
     staleUntilMs: there(answer.staleUntilMs),
     version: answer.version === 0 ? null : answer.version,
-    negative: flags !== FLAGS.payload,
+    negative: flags !== PAYLOAD,
     bytes,
     codec: there(answer.codec),
     tags: tagsIn(Buffer.from(answer.tags)),

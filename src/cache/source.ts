@@ -1,11 +1,12 @@
 // What every call on a cache needs: its keys, its terms, and what the handles of one name share in this process.
 
+import { VALUE_FLAGS } from '../generated/bits.ts'
 import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName, unitPrefixes } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Unit } from '../runtime/unit.ts'
-import { type Envelope, FLAGS, HELD } from './envelope.ts'
+import { type Envelope, PAYLOAD } from './envelope.ts'
 import type { Tell } from './events.ts'
 import type { Terms } from './options.ts'
 import { Shared } from './shared.ts'
@@ -67,18 +68,18 @@ export interface Encoded {
 
 /** Throws InvalidArgumentError when the value cannot be one. */
 export function encodeValue<Value>({ codec }: Source<Value>, value: Value): Encoded {
-  if (value === null) return { flags: FLAGS.null, payload: '' }
-  if (value === undefined) return { flags: FLAGS.undefined, payload: '' }
+  if (value === null) return { flags: VALUE_FLAGS.null, payload: '' }
+  if (value === undefined) return { flags: VALUE_FLAGS.undefined, payload: '' }
   const payload = codec.encode(value)
   if (Buffer.byteLength(payload) > MAX_VALUE_BYTES) {
     throw new InvalidArgumentError('value', `must be at most ${MAX_VALUE_BYTES} bytes when encoded`)
   }
-  return { flags: FLAGS.payload, payload }
+  return { flags: PAYLOAD, payload }
 }
 
 /** What a writer adds to the flags of a value that its own process will keep a copy of. */
 export function heldBy(level: object | null): number {
-  return level === null ? 0 : HELD
+  return level === null ? 0 : VALUE_FLAGS.held
 }
 
 /** In the place of a value that its codec cannot read: for a cache there is none, and a load makes another. */
@@ -92,8 +93,8 @@ export function decodeValue<Value>(
   envelope: Envelope,
 ): Decoded<Value> {
   const { flags } = envelope
-  if (flags === FLAGS.null) return null as Value
-  if (flags === FLAGS.undefined) return undefined as Value
+  if (flags === VALUE_FLAGS.null) return null as Value
+  if (flags === VALUE_FLAGS.undefined) return undefined as Value
   envelope.checkCodec(codec.name)
   try {
     return codec.decode(envelope.payload)

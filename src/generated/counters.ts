@@ -12,7 +12,7 @@ const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 7, 1, 6
 local seq = tonumber(ARGV[2])
 local batch = ARGV[3]
 local retain_ms = tonumber(ARGV[4])
-local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
+local refusal, partition = open_partition(meta, '') if refusal then return refusal end
 if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
 return { 'stale' }
 end
@@ -47,7 +47,7 @@ local known = tonumber(ARGV[2])
 local batch = ARGV[3]
 local keep = ARGV[4]
 local ledger = ARGV[5]
-local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
+local refusal, partition = open_partition(meta, '') if refusal then return refusal end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
 return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
@@ -109,17 +109,17 @@ end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
 const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 5], text: `local ids, ids_at = ARGV, 1
-local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
+local refusal, partition = open_partition(meta, '') if refusal then return refusal end
 if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 14, 1, 5, 2, 56], text: `local caller = ARGV[1]
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 14, 1, 5, 2, 57], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local remember_ms = tonumber(ARGV[3])
 local most_dirty = tonumber(ARGV[4])
 local counters, counters_at = ARGV, 5
-local refusal, partition =  open_partition(meta, caller) if refusal then return refusal end
+local refusal, partition = open_partition(meta, caller) if refusal then return refusal end
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -133,7 +133,7 @@ seen[id] = true
 ids[#ids + 1] = id
 end
 local now = redis.call('HMGET', values, unpack(ids))
-local refusal, remembered =  recall(partition.record, call) if refusal then return refusal end
+local refusal, remembered = recall(partition.record, call) if refusal then return refusal end
 if remembered then
 local refused, known = read_outcomes(remembered)
 return { 'counted', now_ms, partition.epoch, now, refused, known }
@@ -154,7 +154,8 @@ else
 refused, added = {}, false
 for at = counters_at, #counters, 3 do
 local place = (at - counters_at) / 3
-local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+local id, delta, key =
+counters[at], counters[at + 1], counters[at + 2]
 if not now[place + 1] then
 refused[#refused + 1] = place
 refused[#refused + 1] = 'absent'
@@ -194,9 +195,9 @@ save_partition(meta, partition)
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }` }
-const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local refusal, state =  open_board(board) if refusal then return refusal end
+const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local refusal, state = open_board(board) if refusal then return refusal end
 return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }` }
-const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 3, 1, 19], text: `local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
+const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 3, 1, 19], text: `local refusal, partition = open_partition(meta, '') if refusal then return refusal end
 local count, count_aside, count_sealed =
 redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
 local dirty = count + count_aside + count_sealed
@@ -237,7 +238,7 @@ local seq = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local anew = ARGV[4] == '1'
 local counters, counters_at = ARGV, 5
-local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
+local refusal, partition = open_partition(meta, '') if refusal then return refusal end
 if (#counters - counters_at + 1) / 2 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -274,8 +275,8 @@ due_ms
 end
 let_vanish(partition, values, clean, retain_ms)
 return { 'loaded', now }` }
-const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 19], text: `local counters, counters_at = ARGV, 1
-local refusal, state =  open_board(board) if refusal then return refusal end
+const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 25], text: `local counters, counters_at = ARGV, 1
+local refusal, state = open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 2 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -291,13 +292,19 @@ redis.call('PERSIST', ahead)
 end
 local values = {}
 for at = counters_at, #counters, 2 do
-values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
+values[#values + 1] = note(
+shown,
+noted,
+idle,
+counters[at],
+counters[at + 1]
+) or false
 end
 return { 'noted', values }` }
 const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 9, 1, 6], text: `local limit = tonumber(ARGV[1])
 local cursor = ARGV[2]
 local place = ARGV[3]
-local refusal, state =  open_board(board) if refusal then return refusal end
+local refusal, state = open_board(board) if refusal then return refusal end
 if limit < 1 or limit > 1000 then
 return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
@@ -314,7 +321,7 @@ end
 return { 'noted', state.turn, state.version, next_cursor, page[2] }` }
 const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 25, 1, 16], text: `local batch = ARGV[1]
 local limit = tonumber(ARGV[2])
-local refusal, partition =  open_partition(meta, '') if refusal then return refusal end
+local refusal, partition = open_partition(meta, '') if refusal then return refusal end
 if limit < 1 or limit > 1000 then
 return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
@@ -355,12 +362,12 @@ partition.sealed_ms,
 math.min(1, redis.call('EXISTS', rest, pending)),
 redis.call('HGETALL', sealed),
 }` }
-const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 12, 1, 8, 1, 19], text: `local version = tonumber(ARGV[1])
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 12, 1, 8, 1, 20], text: `local version = tonumber(ARGV[1])
 local turn = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local place = ARGV[4]
 local counters, counters_at = ARGV, 5
-local refusal, state =  open_board(board) if refusal then return refusal end
+local refusal, state = open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 3 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -387,7 +394,8 @@ end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local values = {}
 for at = counters_at, #counters, 3 do
-local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+local id, value, taken =
+counters[at], counters[at + 1], counters[at + 2]
 local known = redis.call('HGET', shown, id)
 if not known then
 known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
@@ -399,14 +407,14 @@ values[#values + 1] = known
 end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', values }` }
-const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 5, 1, 29], text: `local version = tonumber(ARGV[1])
+const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 6, 1, 29], text: `local version = tonumber(ARGV[1])
 local since = tonumber(ARGV[2])
 local turn = tonumber(ARGV[3])
 local seen = tonumber(ARGV[4])
 local last = ARGV[5] == '1'
 local retain_ms = tonumber(ARGV[6])
 local counters, counters_at = ARGV, 7
-local refusal, state =  open_board(board) if refusal then return refusal end
+local refusal, state = open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 3 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
@@ -430,7 +438,8 @@ state.showing = not last and version or 0
 save_board(board, state)
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 for at = counters_at, #counters, 3 do
-local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+local id, value, taken =
+counters[at], counters[at + 1], counters[at + 2]
 local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
 if own < version then
 if settles and taken ~= '' then
@@ -462,7 +471,7 @@ save_board(board, state)
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', state.turn }` }
 const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 11], text: `local ids, ids_at = ARGV, 1
-local refusal, state =  open_board(board) if refusal then return refusal end
+local refusal, state = open_board(board) if refusal then return refusal end
 if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
@@ -473,7 +482,7 @@ return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
 end
 end
 return { 'told', state.turn, values, {} }` }
-const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 3, 6, 8, 5, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(values, id, value)
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 3, 6, 8, 8, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(values, id, value)
 if value > 9007199254740991 or value < -9007199254740991 then
 return redis.call('HGET', values, id)
 end
@@ -530,7 +539,7 @@ local last, format = 0, string.format
 for place = 1, #ids do
 local id = ids[place]
 if now[place] then
-local delta = counters[counters_at + 3 * place - 2]
+local delta = counters[counters_at + (place - 1) * 3 + 1]
 local by = tonumber(delta) or 0
 local sum, wait = now[place] + by, (waiting[place] or 0) + by
 if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
@@ -778,7 +787,7 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('counters/ack', 'dea670c780270f530fa4c6fc43c9e9f6a36bac27', { reads: false, bytes: false }, [keysLua, 0, 6, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
+  script: linked('counters/ack', '80b6e9dd0ff4a236d9ddafce73c419194cb925d5', { reads: false, bytes: false }, [keysLua, 0, 6, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -877,7 +886,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('counters/begin', '7736a784a757f01a3609cb64faf6a079651131e1', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, partitionModule, 85, 11, beginLua, 19, 9, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 28, 21]),
+  script: linked('counters/begin', '0d676d3638e9c0ea9d36134df239d3089dd61f91', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, partitionModule, 85, 11, beginLua, 19, 9, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 28, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1034,7 +1043,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('counters/get', '43b91aed2e6c0fb948823954abde5b2dfff8bdb9', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
+  script: linked('counters/get', '232d84515a6d19a32d6d482be4d94b5a8a6b050d', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
   parts: ['meta', 'values'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -1068,7 +1077,7 @@ export interface IncrementArguments {
   readonly rememberMs: number
   /** counters with increments that are not sealed; 0: any number */
   readonly mostDirty: number
-  /** without an idempotency key '' */
+  /** those to increment */
   readonly counters: readonly { readonly id: string; readonly delta: string; readonly key: string }[]
 }
 
@@ -1108,7 +1117,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: linked('counters/increment', '0f96f4c82a6e81f5773eafcdfb2fd1e936c06621', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, amountsModule, 39, 3, incrementLua, 30, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
+  script: linked('counters/increment', 'e0cdbe2a110cfe74512df8ce0b98d6991bbefcda', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, amountsModule, 39, 3, incrementLua, 30, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 33, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 71, 1, sharedIdempotency, 12, 5, incrementLua, 72, 3, partitionModule, 120, 4, incrementLua, 75, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 77, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 79, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1154,7 +1163,7 @@ export type InspectShownAnswer =
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: linked('counters/inspect-shown', '7b4694bbd85c7fb2b17f3fc85d2b0c648ef1dcbf', { reads: true, bytes: false }, [keysLua, 9, 3, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
+  script: linked('counters/inspect-shown', '2e9e07c4522776abbdc05f52336dbbba0a04d1bf', { reads: true, bytes: false }, [keysLua, 9, 3, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
   parts: ['board', 'shown', 'noted'],
   encode() {
     return []
@@ -1187,7 +1196,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('counters/inspect', '689792c8e90a61b7eba043a91536d73921ffa7ec', { reads: true, bytes: false }, [keysLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  script: linked('counters/inspect', '69fde0d5d2e30caa1a79b672cf907fa8ece5788a', { reads: true, bytes: false }, [keysLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   encode() {
     return []
@@ -1250,7 +1259,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: linked('counters/load', 'ef3e61fee3ba51afcf6cfe2a1fb2c4e8fdd3ed88', { reads: false, bytes: false }, [keysLua, 0, 6, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 2, partitionModule, 100, 6, amountsModule, 85, 18, loadLua, 23, 17, partitionModule, 114, 6, loadLua, 40, 2]),
+  script: linked('counters/load', 'f001143c43e3a83d626e37c01bf3313e1c816451', { reads: false, bytes: false }, [keysLua, 0, 6, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 2, partitionModule, 100, 6, amountsModule, 85, 18, loadLua, 23, 17, partitionModule, 114, 6, loadLua, 40, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1314,7 +1323,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('counters/note', '1d4b64e5ccb7fb720709ba20c5bd1ff2e508c6f9', { reads: false, bytes: false }, [keysLua, 9, 5, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
+  script: linked('counters/note', '970b7ef054f551461a41e6d44345612970d0a031', { reads: false, bytes: false }, [keysLua, 9, 5, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 11]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1377,7 +1386,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: linked('counters/noted', '12d151b4f844dcc3e3d66434e23e8979a96402c7', { reads: false, bytes: false }, [keysLua, 9, 4, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  script: linked('counters/noted', '687a6b54f3dff7db4c6016861fe774dc72f40755', { reads: false, bytes: false }, [keysLua, 9, 4, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: ['board', 'shown', 'noted', 'idle'],
   encode(args) {
     return [
@@ -1444,7 +1453,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: linked('counters/seal', 'cae1c917eade65fe8d6fa0ebd1a3bc33ee595f40', { reads: false, bytes: false }, [keysLua, 0, 6, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, boardModule, 42, 13, sealLua, 31, 12]),
+  script: linked('counters/seal', 'ba4f2199a2af346e3b4dc513c31bcde5c06f93cd', { reads: false, bytes: false }, [keysLua, 0, 6, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, boardModule, 42, 13, sealLua, 31, 12]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1509,7 +1518,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: linked('counters/show-absent', '52efa72b86aec40eb5e8912c1eb9ccd75857726b', { reads: false, bytes: false }, [keysLua, 9, 5, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 12, boardModule, 33, 9, showAbsentLua, 42, 2]),
+  script: linked('counters/show-absent', '51867a04f30860a6feaf4c40da35ac5b05141ca8', { reads: false, bytes: false }, [keysLua, 9, 5, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1578,7 +1587,7 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: linked('counters/show', 'bd841d082ce2455d4283563954f53975a5c28d9e', { reads: false, bytes: false }, [keysLua, 9, 5, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 30, boardModule, 33, 9, showLua, 60, 2]),
+  script: linked('counters/show', 'a60c46d144da40af5e95c185c85e11474a40afdd', { reads: false, bytes: false }, [keysLua, 9, 5, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -1652,7 +1661,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: linked('counters/shown', '412d94b9dad7776f9a74230ce9fa496ab277620f', { reads: true, bytes: false }, [keysLua, 9, 3, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
+  script: linked('counters/shown', 'fc3d8f352ac58487f623fdf1ce6824e20f068fce', { reads: true, bytes: false }, [keysLua, 9, 3, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
   parts: ['board', 'shown', 'noted'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

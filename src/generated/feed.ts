@@ -12,8 +12,8 @@ const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 14, 1, 18, 
 local call = ARGV[2]
 local token = ARGV[3]
 local ids, ids_at = ARGV, 4
-local refusal, feed =  open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 local refused = {}
 for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
@@ -64,7 +64,7 @@ return { 'acked', #done, refused }` }
 const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 18], text: `local name = ARGV[1]
 local to = ARGV[2]
 local rewind = ARGV[3] == '1'
-local refusal, feed =  open_feed(meta, '') if refusal then return refusal end
+local refusal, feed = open_feed(meta, '') if refusal then return refusal end
 local marker = parse_marker(to)
 if not marker then
 return redis.error_reply('INVALID to: not a marker')
@@ -104,8 +104,8 @@ local sharded = ARGV[6] == '1'
 local expire_ms = tonumber(ARGV[7])
 local origin = ARGV[8]
 local bodies, bodies_at = ARGV, 9
-local refusal, feed =  open_feed(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller, codec) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end
@@ -132,7 +132,7 @@ feed.last, feed.bytes = last, bytes
 save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 13, 2, 36, 1, 38], text: `local codec = ARGV[1]
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 13, 2, 37, 1, 38], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -144,14 +144,14 @@ local keep_ms = tonumber(ARGV[9])
 local keep_bytes = tonumber(ARGV[10])
 local remember_ms = tonumber(ARGV[11])
 local messages, messages_at = ARGV, 12
-local refusal, feed =  open_feed(meta, caller, codec, partitions) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
 if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / 5, {}
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 local first, created = string.match(remembered, '^(%d+) (%d)$')
 for at = messages_at, #messages, 5 do
@@ -185,7 +185,8 @@ local form, base = exact_range(first, first + count)
 local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
 for at = messages_at, #messages, 5 do
 id = id + 1
-local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+local body, ttl_ms, delay_ms =
+messages[at], messages[at + 1], messages[at + 2]
 local key, origin = messages[at + 3], messages[at + 4]
 local known = key ~= '' and id_of_key(once, key, now_ms)
 if known then
@@ -258,10 +259,10 @@ work = KEYS[19],
 expiry = KEYS[20],
 parked = KEYS[21],
 }
-local refusal, feed =  open_feed(meta, caller, codec) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller, codec) if refusal then return refusal end
 local dead = read_feed(dead_meta, codec)
 local refusal = refusal_of_feed(dead) if refusal then return refusal end
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 return { 'buried', tonumber(remembered) }
 end
@@ -311,12 +312,12 @@ local max_claims = tonumber(ARGV[8])
 local dead_ms = tonumber(ARGV[9])
 local dead_channel = ARGV[10]
 local sharded = ARGV[11] == '1'
-local refusal, feed =  open_feed(meta, caller, codec, partitions) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
 local dead = max_claims > 0 and read_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
 local refusal = refusal_of_feed(dead) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 local known_token = remembered
 if known_token and is_live(leases, known_token, now_ms) then
 local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
@@ -405,7 +406,7 @@ end
 return { 'empty', 0, recheck_after(feed, leases, now_ms) }` }
 const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local codec = ARGV[1]
 local token = ARGV[2]
-local refusal, feed =  open_feed(meta, '', codec) if refusal then return refusal end
+local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not is_live(leases, token, now_ms) then
 return { 'lost' }
@@ -468,7 +469,7 @@ return { 'forgotten' }` }
 const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 34], text: `local token = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local grace_ms = tonumber(ARGV[3])
-local refusal, feed =  open_feed(meta, '') if refusal then return refusal end
+local refusal, feed = open_feed(meta, '') if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not is_live(leases, token, now_ms) then
 return { 'lost' }
@@ -509,7 +510,7 @@ end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }` }
 const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 10], text: `local name = ARGV[1]
-local refusal, feed =  open_feed(meta, '') if refusal then return refusal end
+local refusal, feed = open_feed(meta, '') if refusal then return refusal end
 redis.call('ZREM', guards, name)
 if redis.call('ZREM', subscribers, name) == 0 then
 return { 'absent' }
@@ -521,7 +522,7 @@ end
 return { 'forgotten' }` }
 const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local codec = ARGV[1]
 local ids, ids_at = ARGV, 2
-local refusal, feed =  open_feed(meta, '', codec) if refusal then return refusal end
+local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
 local looked, budget = 0, budget_of(#ids)
@@ -549,7 +550,7 @@ end
 return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }` }
 const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 4, 1, 14, 1, 29], text: `local codec = ARGV[1]
 local dead_keys = { log = KEYS[12], early = KEYS[13] }
-local refusal, feed =  open_feed(meta, '', codec) if refusal then return refusal end
+local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
 local dead = read_feed(dead_meta, '')
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -681,7 +682,7 @@ local dead_once = KEYS[26]
 local dead_subscribers = KEYS[27]
 local dead_guards = KEYS[28]` }
 const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local partitions = tonumber(ARGV[1])
-local refusal, feed =  open_feed(meta, '', nil, partitions) if refusal then return refusal end
+local refusal, feed = open_feed(meta, '', nil, partitions) if refusal then return refusal end
 if feed.partitions > 0 then
 return { 'agreed' }
 end
@@ -694,7 +695,7 @@ local except_origin = ARGV[5]
 local include_claimed = ARGV[6] == '1'
 local include_delayed = ARGV[7] == '1'
 local most_bytes = tonumber(ARGV[8] or 4194304)
-local refusal, feed =  open_feed(meta, '', codec, partitions) if refusal then return refusal end
+local refusal, feed = open_feed(meta, '', codec, partitions) if refusal then return refusal end
 local start = where_to_start(feed, after)
 if not start then
 return redis.error_reply('INVALID after: not a marker')
@@ -762,8 +763,8 @@ local sharded = ARGV[4] == '1'
 local token = ARGV[5]
 local unseen = ARGV[6] == '1'
 local ids, ids_at = ARGV, 7
-local refusal, feed =  open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 return { 'released', tonumber(remembered) }
 end
@@ -800,8 +801,8 @@ const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 4, 1, 45], 
 local call = ARGV[2]
 local even_claimed = ARGV[3] == '1'
 local ids, ids_at = ARGV, 4
-local refusal, feed =  open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered =  recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 local held = {}
 for id in string.gmatch(remembered, ' (%d+)') do
@@ -847,7 +848,7 @@ end
 return { 'removed', count, held }` }
 const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
-local refusal, feed =  open_feed(meta, '') if refusal then return refusal end
+local refusal, feed = open_feed(meta, '') if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local shown = 0
@@ -879,7 +880,7 @@ local proof = ARGV[3]
 local name = ARGV[4]
 local from = ARGV[5]
 local protected = ARGV[6] == '1'
-local refusal, feed =  open_feed(meta, '', codec, partitions) if refusal then return refusal end
+local refusal, feed = open_feed(meta, '', codec, partitions) if refusal then return refusal end
 if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
@@ -2069,7 +2070,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('feed/ack', 'bf5ee9c53ad55ae46a286e983caa25b96a3afd5a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 11, keysLua, 1, 3, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, ackLua, 33, 1, claimsModule, 162, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 164, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 78, 4, retentionModule, 69, 5, retentionModule, 82, 14, retentionModule, 52, 17, retentionModule, 96, 15, ackLua, 38, 2, claimsModule, 0, 3, ackLua, 40, 4, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 44, 2, stateModule, 111, 3, ackLua, 46, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 47, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 49, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 50, 3]),
+  script: linked('feed/ack', '262e8ef599c32d3da561827713af9bb1d49af3de', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 11, keysLua, 1, 3, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, ackLua, 33, 1, claimsModule, 162, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 164, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 78, 4, retentionModule, 69, 5, retentionModule, 82, 14, retentionModule, 52, 17, retentionModule, 96, 15, ackLua, 38, 2, claimsModule, 0, 3, ackLua, 40, 4, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 44, 2, stateModule, 111, 3, ackLua, 46, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 47, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 49, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 50, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2119,7 +2120,7 @@ export type AdvanceAnswer =
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('feed/advance', 'a376361245573d9e0ace4ce4290577b05e1a8dc3', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 50, 1, keysLua, 58, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
+  script: linked('feed/advance', 'a039cb99af45585aa6a3d04dd3bc9875e1e11326', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 50, 1, keysLua, 58, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
   parts: ['meta', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([
@@ -2224,7 +2225,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: linked('feed/append-alike', 'e38a2be5a643f53b885c8addbba94eb585662419', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 3, stateModule, 170, 16, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 84, 7, appendAlikeLua, 27, 5, stateModule, 186, 17, appendAlikeLua, 32, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 34, 1, sharedMessages, 42, 10, appendAlikeLua, 35, 2]),
+  script: linked('feed/append-alike', '2476c7d502d354939d484fedb737649d0fb79721', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 3, stateModule, 170, 16, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 84, 7, appendAlikeLua, 27, 5, stateModule, 186, 17, appendAlikeLua, 32, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 34, 1, sharedMessages, 42, 10, appendAlikeLua, 35, 2]),
   parts: ['meta', 'log'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2305,7 +2306,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: linked('feed/append', '0a0c0ee237a28ff2ecea34d6285b8ce136bf962f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 47, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 69, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 14, stateModule, 54, 11, appendLua, 34, 2, entriesModule, 133, 3, appendLua, 36, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 20, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 51, 1, keysLua, 59, 2, appendLua, 37, 1, stateModule, 65, 3, appendLua, 38, 1, retentionModule, 141, 1, retentionModule, 74, 1, retentionModule, 69, 5, retentionModule, 75, 3, retentionModule, 142, 5, appendLua, 39, 2, sharedNumbers, 0, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, stateModule, 68, 22, appendLua, 41, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 3, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 104, 25, delayedModule, 59, 15, stateModule, 96, 7, delayedModule, 74, 3, appendLua, 42, 3, reapModule, 43, 3, retentionModule, 69, 5, sharedBudget, 0, 10, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 1, stateModule, 96, 7, reapModule, 49, 2, appendLua, 45, 4, sharedNumbers, 7, 7, appendLua, 49, 2, entriesModule, 96, 8, retentionModule, 122, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 51, 28, retentionModule, 136, 5, appendLua, 79, 3, retentionModule, 30, 1, entriesModule, 129, 4, retentionModule, 31, 15, sharedBudget, 0, 3, retentionModule, 46, 1, retentionModule, 69, 5, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 111, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 47, 5, appendLua, 82, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 85, 2, sharedExpiry, 0, 18, appendLua, 87, 1, sharedIdempotency, 7, 5, appendLua, 88, 1, sharedIdempotency, 12, 5, appendLua, 89, 5, stateModule, 149, 12, appendLua, 94, 1, readingModule, 129, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 145, 2, appendLua, 95, 4, stateModule, 144, 5, appendLua, 99, 4, stateModule, 103, 2, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 103, 1, sharedMessages, 42, 10, appendLua, 104, 2]),
+  script: linked('feed/append', 'b23db6117d5a267186f11f11e8a38b33a19e5e27', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 47, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 69, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 14, stateModule, 54, 11, appendLua, 34, 2, entriesModule, 133, 3, appendLua, 36, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 20, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 51, 1, keysLua, 59, 2, appendLua, 37, 1, stateModule, 65, 3, appendLua, 38, 1, retentionModule, 141, 1, retentionModule, 74, 1, retentionModule, 69, 5, retentionModule, 75, 3, retentionModule, 142, 5, appendLua, 39, 2, sharedNumbers, 0, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, stateModule, 68, 22, appendLua, 41, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 3, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 104, 25, delayedModule, 59, 15, stateModule, 96, 7, delayedModule, 74, 3, appendLua, 42, 3, reapModule, 43, 3, retentionModule, 69, 5, sharedBudget, 0, 10, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 1, stateModule, 96, 7, reapModule, 49, 2, appendLua, 45, 4, sharedNumbers, 7, 7, appendLua, 49, 2, entriesModule, 96, 8, retentionModule, 122, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 51, 29, retentionModule, 136, 5, appendLua, 80, 3, retentionModule, 30, 1, entriesModule, 129, 4, retentionModule, 31, 15, sharedBudget, 0, 3, retentionModule, 46, 1, retentionModule, 69, 5, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 111, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 47, 5, appendLua, 83, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 86, 2, sharedExpiry, 0, 18, appendLua, 88, 1, sharedIdempotency, 7, 5, appendLua, 89, 1, sharedIdempotency, 12, 5, appendLua, 90, 5, stateModule, 149, 12, appendLua, 95, 1, readingModule, 129, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 145, 2, appendLua, 96, 4, stateModule, 144, 5, appendLua, 100, 4, stateModule, 103, 2, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 104, 1, sharedMessages, 42, 10, appendLua, 105, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2379,7 +2380,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('feed/bury', '29659773063f907f530b230ff240ca12d729a323', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 66, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, claimsModule, 3, 4, buryLua, 29, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 69, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 2, stateModule, 54, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 149, 12, deadModule, 59, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 72, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 0, 3, buryLua, 49, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 53, 2, stateModule, 111, 3, buryLua, 55, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 56, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 58, 4]),
+  script: linked('feed/bury', 'b46bd67102795b2f08e38809cac24b9033e8b176', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 66, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, claimsModule, 3, 4, buryLua, 29, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 69, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 2, stateModule, 54, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 149, 12, deadModule, 59, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 72, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 0, 3, buryLua, 49, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 53, 2, stateModule, 111, 3, buryLua, 55, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 56, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 58, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2456,7 +2457,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: linked('feed/claim', '06aeb83072034ff915a18a442a0e5c1faae39b4b', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 67, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 61, 1, keysLua, 60, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 18, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 20, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 26, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 28, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 29, 3, claimsModule, 44, 3, claimLua, 32, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 33, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 34, 2, stateModule, 65, 3, claimLua, 36, 3, stateModule, 149, 12, claimLua, 39, 14, retentionModule, 69, 9, claimLua, 53, 1, deadModule, 49, 2, stateModule, 54, 11, deadModule, 51, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 161, 9, deadModule, 72, 4, claimLua, 54, 1, sharedMessages, 42, 10, claimLua, 55, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 58, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 61, 2, stateModule, 111, 3, claimLua, 63, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 64, 6, claimsModule, 114, 18, claimLua, 70, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 71, 12, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 83, 9, readingModule, 129, 16, stateModule, 161, 9, readingModule, 145, 2, claimLua, 92, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 96, 6, delayedModule, 105, 9, claimLua, 102, 1]),
+  script: linked('feed/claim', '947e492d51f1e875c637ca32970a82fd1eebe170', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 67, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 61, 1, keysLua, 60, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 18, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 20, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 26, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 28, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 29, 3, claimsModule, 44, 3, claimLua, 32, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 33, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 34, 2, stateModule, 65, 3, claimLua, 36, 3, stateModule, 149, 12, claimLua, 39, 14, retentionModule, 69, 9, claimLua, 53, 1, deadModule, 49, 2, stateModule, 54, 11, deadModule, 51, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 161, 9, deadModule, 72, 4, claimLua, 54, 1, sharedMessages, 42, 10, claimLua, 55, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 58, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 61, 2, stateModule, 111, 3, claimLua, 63, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 64, 6, claimsModule, 114, 18, claimLua, 70, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 71, 12, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 83, 9, readingModule, 129, 16, stateModule, 161, 9, readingModule, 145, 2, claimLua, 92, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 96, 6, delayedModule, 105, 9, claimLua, 102, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     return withoutDefaults([
@@ -2524,7 +2525,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: linked('feed/claimed', 'fa7e8224ee59fc944a37add05c07a9389dd9f81d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 30, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 16, 1, keysLua, 28, 1, keysLua, 31, 1, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
+  script: linked('feed/claimed', '994cd6b1a910417fc7523099ccb56c98929fb91b', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 30, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 16, 1, keysLua, 28, 1, keysLua, 31, 1, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   encode(args) {
     return [
@@ -2647,7 +2648,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('feed/extend', '4e62f603e095c84c77c96324faef614400fa2a12', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 2, deadModule, 9, 3, extendLua, 14, 5, stateModule, 144, 5, extendLua, 19, 4, stateModule, 149, 12, extendLua, 23, 16, stateModule, 161, 9, extendLua, 39, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 41, 2]),
+  script: linked('feed/extend', '5aad3a983b29c8465db83672077c4d27415efd59', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 2, deadModule, 9, 3, extendLua, 14, 5, stateModule, 144, 5, extendLua, 19, 4, stateModule, 149, 12, extendLua, 23, 16, stateModule, 161, 9, extendLua, 39, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 41, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2688,7 +2689,7 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: linked('feed/forget', '96586d1f845b6ff42f672a839f338b94c2e17289', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 64, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 32, 1, keysLua, 56, 1, keysLua, 49, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, sharedClock, 0, 4, forgetLua, 7, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 8, 3]),
+  script: linked('feed/forget', '37d4834c928b59b9ab54a8ccc047e9f2df449466', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 64, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 32, 1, keysLua, 56, 1, keysLua, 49, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, sharedClock, 0, 4, forgetLua, 7, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 8, 3]),
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2742,7 +2743,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('feed/get', 'ecbcf343edbaf15241ad5c609f117062b77fb03a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 44, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 9, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 111, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, getLua, 27, 1]),
+  script: linked('feed/get', '3437b695e1e44134603d1df0fb4b8393d61aeb3c', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 44, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 9, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 111, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, getLua, 27, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2803,7 +2804,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('feed/inspect', 'f2a162d9496ddd6f2f113c3f43e22202fb4d17d9', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 69, 1, keysLua, 75, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 2, inspectLua, 20, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 6, 14, inspectLua, 21, 2, inspectLua, 24, 1, inspectLua, 23, 1, inspectLua, 25, 5, keysLua, 6, 1, keysLua, 5, 1, keysLua, 10, 1, keysLua, 9, 1, entriesModule, 129, 4, inspectLua, 30, 1, entriesModule, 133, 3, delayedModule, 41, 6, inspectLua, 31, 1, inspectLua, 1, 1, inspectLua, 32, 17]),
+  script: linked('feed/inspect', '0c79bb7ce399e570d96b1879e2a7f43de0b4d380', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 69, 1, keysLua, 75, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 2, inspectLua, 20, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 6, 14, inspectLua, 21, 2, inspectLua, 24, 1, inspectLua, 23, 1, inspectLua, 25, 5, keysLua, 6, 1, keysLua, 5, 1, keysLua, 10, 1, keysLua, 9, 1, entriesModule, 129, 4, inspectLua, 30, 1, entriesModule, 133, 3, delayedModule, 41, 6, inspectLua, 31, 1, inspectLua, 1, 1, inspectLua, 32, 17]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   encode(args) {
     return [
@@ -2853,7 +2854,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: linked('feed/propose', '259c702a27a209bdeb3e960b3a5bf0ad50cb9b42', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: linked('feed/propose', 'b7301ecf4ea3e98e90e4fa09195da66434aa2298', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -2922,7 +2923,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('feed/read', '24b0d8a938d4a3400b86a518ddab239d510ae551', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 45, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 2, readLua, 16, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 15, 1, readLua, 18, 15, readingModule, 0, 3, readLua, 33, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 36, 33]),
+  script: linked('feed/read', '8c39134c756557088b95f86f0958503412e17271', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 45, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 2, readLua, 16, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 15, 1, readLua, 18, 15, readingModule, 0, 3, readLua, 33, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 36, 33]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   encode(args) {
     return withoutDefaults([
@@ -2987,7 +2988,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('feed/release', '98d46882721504c056979e352306e28521c58a4b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 17, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 46, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 132, 11, releaseLua, 27, 2, retentionModule, 147, 2, deadModule, 0, 12, retentionModule, 149, 12, releaseLua, 29, 4, claimsModule, 143, 1, claimsModule, 0, 3, claimsModule, 144, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
+  script: linked('feed/release', '228992a1496a2c2588de27bb7c7aa2628eea20c7', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 17, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 46, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 132, 11, releaseLua, 27, 2, retentionModule, 147, 2, deadModule, 0, 12, retentionModule, 149, 12, releaseLua, 29, 4, claimsModule, 143, 1, claimsModule, 0, 3, claimsModule, 144, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -3048,7 +3049,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('feed/remove', 'c95a46548724ae5c27c207dd884caec447bce222', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 37, 1, keysLua, 43, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 69, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 78, 18, retentionModule, 52, 17, retentionModule, 96, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
+  script: linked('feed/remove', '01b27908b84518c3f2f7513209ec88ff92f552b0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 37, 1, keysLua, 43, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 69, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 78, 18, retentionModule, 52, 17, retentionModule, 96, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -3093,7 +3094,7 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: linked('feed/settle', '4e53ba81cb895b16e6e2a44196b966cbb642de29', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 2, sharedNumbers, 0, 7, delayedModule, 58, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, settleLua, 7, 2, claimsModule, 147, 2, claimsModule, 7, 3, claimsModule, 132, 11, claimsModule, 0, 3, claimsModule, 143, 4, claimsModule, 149, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 2, entriesModule, 133, 3, delayedModule, 43, 4, settleLua, 27, 1]),
+  script: linked('feed/settle', 'c3b508cbbb59af7d90b80f0d297ce54a98c2296b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 2, sharedNumbers, 0, 7, delayedModule, 58, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, settleLua, 7, 2, claimsModule, 147, 2, claimsModule, 7, 3, claimsModule, 132, 11, claimsModule, 0, 3, claimsModule, 143, 4, claimsModule, 149, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 2, entriesModule, 133, 3, delayedModule, 43, 4, settleLua, 27, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     return withoutDefaults([
@@ -3141,7 +3142,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: linked('feed/subscribe', 'f4e1f5548571eb029b150cbca64aa753f6b84c13', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 69, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 4, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 54, 11, subscribeLua, 23, 2, stateModule, 149, 12, subscribeLua, 25, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, subscribeLua, 41, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 43, 1, readingModule, 0, 3, subscribeLua, 44, 1]),
+  script: linked('feed/subscribe', '4b0eb822f7cda26d004f64591a75e09d905d2085', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 69, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 4, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 54, 11, subscribeLua, 23, 2, stateModule, 149, 12, subscribeLua, 25, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, subscribeLua, 41, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 43, 1, readingModule, 0, 3, subscribeLua, 44, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([

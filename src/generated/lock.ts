@@ -16,7 +16,7 @@ local listens = ARGV[5] == '1'
 local claim_ms = tonumber(ARGV[6] or 1000)
 local sharded = ARGV[7] == '1'
 local counted = ARGV[8] ~= '0'
-local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local before = lock_text(lock)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -49,7 +49,7 @@ local barging = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -92,7 +92,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-local refusal, lock =  open_lock(redis.call('GET', states[at])) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', states[at])) if refusal then return refusal end
 if lock.id == id and lock.mode == '-' then
 return redis.error_reply('INVALID id: this attempt has given a lock back')
 end
@@ -131,7 +131,7 @@ local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
 local confirms = ARGV[10] == '1'
-local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
@@ -226,7 +226,7 @@ kept_ms_after(left_ms, line ~= '0 0')
 )
 return { 'granted', token, expires_at_ms, now_ms }
 end
-local refusal, lock =  open_lock(stored) if refusal then return refusal end
+local refusal, lock = open_lock(stored) if refusal then return refusal end
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
 if confirms then
 lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
@@ -328,13 +328,16 @@ local ticket = parse_ticket(text)
 tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 20], text: `local leases, leases_at = ARGV, 1
-local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local leases, leases_at = ARGV, 1
+local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any = {}, false
 for at = leases_at, #leases, 2 do
 local expires_at_ms = 0
-if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
+if
+lock.mode == 's'
+and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms
+then
 expires_at_ms = now_ms + leases[at + 1]
 redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
 redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
@@ -377,7 +380,7 @@ end
 end
 return { 'extended', now_ms, ends, refused }` }
 const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 8], text: `local codec = ARGV[1]
-local refusal, stored =  open_fenced(fenced) if refusal then return refusal end
+local refusal, stored = open_fenced(fenced) if refusal then return refusal end
 if not stored.value then
 return { 'absent' }
 end
@@ -390,7 +393,7 @@ local token = tonumber(ARGV[2])
 local value = ARGV[3]
 local caller = ARGV[4]
 local call = tonumber(ARGV[5])
-local refusal, stored =  open_fenced(fenced) if refusal then return refusal end
+local refusal, stored = open_fenced(fenced) if refusal then return refusal end
 if stored.codec and stored.codec ~= codec then
 return redis.error_reply('CODEC ' .. stored.codec)
 end
@@ -416,7 +419,7 @@ value,
 process .. ' ' .. exact(call)
 )
 return { 'stored' }` }
-const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}
@@ -451,7 +454,7 @@ local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
@@ -484,7 +487,7 @@ if type(saved) == 'number' then
 return { 'released', 0 }
 end
 end
-local refusal, lock =  open_lock(stored) if refusal then return refusal end
+local refusal, lock = open_lock(stored) if refusal then return refusal end
 if lock.token ~= token or lock.mode == 's' then
 return { 'lost' }
 end
@@ -508,7 +511,7 @@ const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 12], te
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
-local refusal, lock =  open_lock(redis.call('GET', state)) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 count_readers(lock, readers, reader_ids, now_ms)
@@ -939,7 +942,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: linked('lock/abandon-shared', '11b368f055cd0f7d3b16d107590e761afdbd0a67', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonSharedLua, 0, 8, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonSharedLua, 8, 1, stateModule, 43, 14, abandonSharedLua, 9, 1, sharedClock, 0, 4, abandonSharedLua, 10, 2, abandonSharedLua, 13, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 15, 2, readersModule, 8, 9, abandonSharedLua, 17, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 20, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, abandonSharedLua, 21, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 12, 1, abandonSharedLua, 23, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 24, 5, stateModule, 68, 1, stateModule, 57, 6, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonSharedLua, 29, 3]),
+  script: linked('lock/abandon-shared', '8cefccf1c8d14045d6ecebb7a48be80237dabce3', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonSharedLua, 0, 8, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonSharedLua, 8, 1, stateModule, 43, 14, abandonSharedLua, 9, 1, sharedClock, 0, 4, abandonSharedLua, 10, 2, abandonSharedLua, 13, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 15, 2, readersModule, 8, 9, abandonSharedLua, 17, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 20, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, abandonSharedLua, 21, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 12, 1, abandonSharedLua, 23, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 24, 5, stateModule, 68, 1, stateModule, 57, 6, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonSharedLua, 29, 3]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -998,7 +1001,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('lock/abandon', '27d104cb415abb4c91f67bb7608f6558f58d752d', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 2, abandonLua, 13, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 21, 2, stateModule, 25, 3, abandonLua, 23, 5, stateModule, 28, 5, abandonLua, 28, 1, lineModule, 7, 3, abandonLua, 29, 3, stateModule, 33, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 12, 1, abandonLua, 32, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 33, 8, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonLua, 41, 3]),
+  script: linked('lock/abandon', 'daaf02aa9309e7029520d2224a766687639a10a5', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 2, abandonLua, 13, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 21, 2, stateModule, 25, 3, abandonLua, 23, 5, stateModule, 28, 5, abandonLua, 28, 1, lineModule, 7, 3, abandonLua, 29, 3, stateModule, 33, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 12, 1, abandonLua, 32, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 33, 8, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonLua, 41, 3]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1056,7 +1059,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: linked('lock/acquire-all', '7ff561c95ab79b35413a7f78b02e35efc58775ce', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 33, acquireAllLua, 7, 12, stateModule, 33, 3, acquireAllLua, 19, 8, stateModule, 79, 7, sharedTokens, 0, 3, stateModule, 76, 3, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 11, acquireAllLua, 27, 10]),
+  script: linked('lock/acquire-all', '0973771b34e0bb0d50626c6fbd792a7f0f4a3d84', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 33, acquireAllLua, 7, 12, stateModule, 33, 3, acquireAllLua, 19, 8, stateModule, 79, 7, sharedTokens, 0, 3, stateModule, 76, 3, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 11, acquireAllLua, 27, 10]),
   parts: [],
   encode(args) {
     return [
@@ -1125,7 +1128,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: linked('lock/acquire-shared', '5c6e5a7b493caf7dcdbda6c20bbe3bd539591753', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireSharedLua, 10, 1, sharedClock, 0, 4, acquireSharedLua, 11, 2, readersModule, 0, 8, acquireSharedLua, 13, 1, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, acquireSharedLua, 14, 2, readersModule, 36, 8, acquireSharedLua, 16, 9, stateModule, 68, 8, acquireSharedLua, 25, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 29, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, acquireSharedLua, 30, 1, acquireSharedLua, 32, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 34, 2, lineModule, 0, 7, stateModule, 33, 3, acquireSharedLua, 31, 1, acquireSharedLua, 36, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 37, 4, stateModule, 65, 3, acquireSharedLua, 41, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 45, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 48, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 66, 10]),
+  script: linked('lock/acquire-shared', '7e84adfa900d70248c7896a793f39ea6ce5156d6', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireSharedLua, 10, 1, sharedClock, 0, 4, acquireSharedLua, 11, 2, readersModule, 0, 8, acquireSharedLua, 13, 1, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, acquireSharedLua, 14, 2, readersModule, 36, 8, acquireSharedLua, 16, 9, stateModule, 68, 8, acquireSharedLua, 25, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 29, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, acquireSharedLua, 30, 1, acquireSharedLua, 32, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 34, 2, lineModule, 0, 7, stateModule, 33, 3, acquireSharedLua, 31, 1, acquireSharedLua, 36, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 37, 4, stateModule, 65, 3, acquireSharedLua, 41, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 45, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 48, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 66, 10]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1208,7 +1211,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('lock/acquire', '2b9fa702e744cbbe8297783822c84fb24f7798a9', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 86, 15, acquireLua, 14, 1, stateModule, 36, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireLua, 29, 1, stateModule, 25, 3, stateModule, 43, 22, acquireLua, 30, 3, stateModule, 68, 8, acquireLua, 33, 7, stateModule, 28, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, stateModule, 33, 3, stateModule, 65, 3, acquireLua, 42, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 44, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 56, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 61, 4, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 65, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 68, 9, lineModule, 13, 3, acquireLua, 77, 2, lineModule, 10, 3, acquireLua, 79, 7, lineModule, 16, 9, acquireLua, 86, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 88, 21]),
+  script: linked('lock/acquire', 'e7308c0b9500a8fa28850de28885b499204a0979', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 86, 15, acquireLua, 14, 1, stateModule, 36, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireLua, 29, 1, stateModule, 25, 3, stateModule, 43, 22, acquireLua, 30, 3, stateModule, 68, 8, acquireLua, 33, 7, stateModule, 28, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, stateModule, 33, 3, stateModule, 65, 3, acquireLua, 42, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 44, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 56, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 61, 4, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 65, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 68, 9, lineModule, 13, 3, acquireLua, 77, 2, lineModule, 10, 3, acquireLua, 79, 7, lineModule, 16, 9, acquireLua, 86, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 88, 21]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1317,7 +1320,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: linked('lock/extend-shared', '42a20100255a597d202ed093a4c7227698ab4275', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendSharedLua, 0, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, extendSharedLua, 1, 1, sharedClock, 0, 4, extendSharedLua, 2, 2, stateModule, 36, 7, stateModule, 57, 8, extendSharedLua, 4, 12, stateModule, 68, 1, stateModule, 43, 14, stateModule, 69, 7, extendSharedLua, 16, 5]),
+  script: linked('lock/extend-shared', '055a8b9c7c6e96a09d8f201eff4110917b71486d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendSharedLua, 0, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, extendSharedLua, 1, 1, sharedClock, 0, 4, extendSharedLua, 2, 2, stateModule, 36, 7, stateModule, 57, 8, extendSharedLua, 4, 15, stateModule, 68, 1, stateModule, 43, 14, stateModule, 69, 7, extendSharedLua, 19, 5]),
   parts: ['state', 'readers', 'reader-ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1418,7 +1421,7 @@ export type FencedGetAnswer =
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: linked('lock/fenced-get', 'b44ffb61301cb842f3064458551f1e40be9d07eb', { reads: true, bytes: true }, [keysLua, 6, 1, fencedGetLua, 0, 1, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedGetLua, 1, 8]),
+  script: linked('lock/fenced-get', '761c3722de1a6b6035c7cbb20c8d75b4784150e8', { reads: true, bytes: true }, [keysLua, 6, 1, fencedGetLua, 0, 1, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedGetLua, 1, 8]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1466,7 +1469,7 @@ export type FencedSetAnswer =
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: linked('lock/fenced-set', '28ef3233b8cdf6f840f37926b629d6ebd8ab2ee9', { reads: false, bytes: false }, [keysLua, 6, 1, fencedSetLua, 0, 5, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
+  script: linked('lock/fenced-set', '62dc1521eb0a69a96869aaf55ce8fdd851e16202', { reads: false, bytes: false }, [keysLua, 6, 1, fencedSetLua, 0, 5, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1522,7 +1525,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('lock/inspect', 'efb089fbcc73fca0a346396bdfa907957febc41c', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, inspectLua, 2, 13, sharedLine, 89, 12, inspectLua, 15, 8]),
+  script: linked('lock/inspect', '9f1763fda55278efba4408af9a1ac4fe1c7ada34', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, inspectLua, 2, 13, sharedLine, 89, 12, inspectLua, 15, 8]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode() {
     return []
@@ -1570,7 +1573,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: linked('lock/release-shared', 'b69b40ca1d1895fdd26edd13a98234bd18bf2504', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseSharedLua, 0, 5, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseSharedLua, 5, 1, sharedClock, 0, 4, releaseSharedLua, 6, 6, readersModule, 8, 9, releaseSharedLua, 12, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 13, 5, stateModule, 33, 3, releaseSharedLua, 18, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 20, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, releaseSharedLua, 22, 2]),
+  script: linked('lock/release-shared', 'f923de6cab3591089d28b81581b0dd3ffc19ae1d', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseSharedLua, 0, 5, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseSharedLua, 5, 1, sharedClock, 0, 4, releaseSharedLua, 6, 6, readersModule, 8, 9, releaseSharedLua, 12, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 13, 5, stateModule, 33, 3, releaseSharedLua, 18, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 20, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, releaseSharedLua, 22, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1621,7 +1624,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('lock/release', '66fabc6f1d49a29d29d2b94ffdb0e4b636091811', { reads: false, bytes: false }, [keysLua, 0, 2, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 101, 6, releaseLua, 8, 6, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseLua, 14, 7, stateModule, 25, 3, releaseLua, 21, 5, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, stateModule, 68, 8, releaseLua, 26, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 30, 4]),
+  script: linked('lock/release', '36a8ebb917d0889248e1f6e0125b146a7d2a8057', { reads: false, bytes: false }, [keysLua, 0, 2, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 101, 6, releaseLua, 8, 6, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseLua, 14, 7, stateModule, 25, 3, releaseLua, 21, 5, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, stateModule, 68, 8, releaseLua, 26, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 30, 4]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1669,7 +1672,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('lock/serve', '3733fda5567a9533bd1f8bb9e4a9d86d6e84867e', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 7, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, serveLua, 8, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 12, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, serveLua, 14, 2]),
+  script: linked('lock/serve', '17b2c25fa39a5dbfcfefe7f12e37510faf0017fc', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 7, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, serveLua, 8, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 12, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, serveLua, 14, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([

@@ -12,7 +12,7 @@ const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 6],
 local token = tonumber(ARGV[2])
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
-local refusal, known =  open_once(state) if refusal then return refusal end
+local refusal, known = open_once(state) if refusal then return refusal end
 if known.attempt == id and known.token ~= token and is_open(known) then
 free_key(state, known.token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
@@ -23,7 +23,7 @@ local id = ARGV[2]
 local fingerprint = ARGV[3]
 local lease_ms = tonumber(ARGV[4])
 local keep_result_ms = tonumber(ARGV[5])
-local refusal, known =  open_once(state) if refusal then return refusal end
+local refusal, known = open_once(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if counts(known, now_ms) then
@@ -102,7 +102,7 @@ local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
 local result = ARGV[6]
 local kept = ARGV[7] ~= '0'
-local refusal, known =  open_once(state) if refusal then return refusal end
+local refusal, known = open_once(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
 return { 'lost' }
@@ -159,7 +159,7 @@ end
 end
 return { 'extended', now_ms, ends, refused }` }
 const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 9], text: `local codec = ARGV[1]
-local refusal, known =  open_once(state) if refusal then return refusal end
+local refusal, known = open_once(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not known.result or not known.kept or not counts(known, now_ms) then
 return { 'absent' }
@@ -168,7 +168,7 @@ if known.codec ~= codec then
 return redis.error_reply('CODEC ' .. known.codec)
 end
 return { 'found', known.token, known.kept_until_ms, known.result }` }
-const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 17], text: `local refusal, known =  open_once(state) if refusal then return refusal end
+const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 17], text: `local refusal, known = open_once(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if not counts(known, now_ms) then
 return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
@@ -189,7 +189,7 @@ const keysLua: LuaText = { file: 'lua/once/keys.lua', taken: [2, 1], text: `loca
 const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 13], text: `local token = tonumber(ARGV[1])
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
-local refusal, known =  open_once(state) if refusal then return refusal end
+local refusal, known = open_once(state) if refusal then return refusal end
 if not holds_token(known, token) then
 return { 'lost' }
 end
@@ -276,7 +276,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('once/abandon', 'fc259828091920476c1574bfe1a5fd05403fdc64', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
+  script: linked('once/abandon', 'cbd5c4112f3cac11fa1c4f88ea4d9476a383a647', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -325,7 +325,7 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('once/begin', 'e51136f0277dc30c39034581ce27481bd2a4645c', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
+  script: linked('once/begin', '0a2b4eb07b04fe9f7ab3abfcaafacffe21557b11', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
   parts: ['state'],
   encode(args) {
     return [
@@ -442,7 +442,7 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: linked('once/complete', '7a44fd5c0c3ddc9c1cf77020547e2dd8c44a16d1', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
+  script: linked('once/complete', '9e544f892fa0fecf733680bcb2eda63fbe96b9d0', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -546,7 +546,7 @@ export type FindAnswer =
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('once/find', 'c7b5e815ae6da0d987a5530c2db20622dfb9f918', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
+  script: linked('once/find', '61ca76bd1c9dec064cd00f95a8b4761e2e6eaa04', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
   parts: ['state'],
   encode(args) {
     return [
@@ -583,7 +583,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('once/inspect', '78a515975950a37011b612fab766d8eb8c7ea1c9', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
+  script: linked('once/inspect', '56e5e3a16a1adb019970bb1da52e04d2a3e8f057', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
   parts: ['state'],
   encode() {
     return []
@@ -630,7 +630,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('once/release', 'dfc4edf6341330fecd1ca1f190a48bf0cab849ba', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
+  script: linked('once/release', 'aad40e045f7f5d179af6ca1fca448b6d86ba7795', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([

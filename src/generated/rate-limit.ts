@@ -12,7 +12,7 @@ const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 
 local call = tonumber(ARGV[2])
 local take = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
 local later, token = recall_token(subject.record, take)
 if later then
 return { 'abandoned' }
@@ -48,7 +48,7 @@ redis.call('PEXPIRE', state, kept_ms)
 redis.call('HSET', state, 'time', time)
 return { 'cleared', 1 }` }
 const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 13], text: `local limits, limits_at = ARGV, 1
-local refusal, subject =  open_subject(state, '', limits, limits_at) if refusal then return refusal end
+local refusal, subject = open_subject(state, '', limits, limits_at) if refusal then return refusal end
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
@@ -64,7 +64,7 @@ return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters)
 const keysLua: LuaText = { file: 'lua/rate-limit/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
 const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 11], text: `local cost = tonumber(ARGV[1])
 local limits, limits_at = ARGV, 2
-local refusal, subject =  open_subject(state, '', limits, limits_at) if refusal then return refusal end
+local refusal, subject = open_subject(state, '', limits, limits_at) if refusal then return refusal end
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 if is_too_much(meters, cost) then
@@ -80,8 +80,8 @@ local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local cost = tonumber(ARGV[4])
 local limits, limits_at = ARGV, 5
-local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local refusal, remembered =  recall_token(subject.record, call) if refusal then return refusal end
+local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
 if not subject.exists then
 return { 'absent' }
 end
@@ -109,8 +109,8 @@ const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 
 local call = tonumber(ARGV[2])
 local token = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local refusal, remembered =  recall_token(subject.record, call) if refusal then return refusal end
+local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
 if remembered then
 return { 'released' }
 end
@@ -126,7 +126,7 @@ end
 redis.call('HDEL', state, '')
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 return { 'released' }` }
-const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 5, 1, 1, 2, 25, 1, 12, 1, 23, 1, 12, 1, 5, 1, 14], text: `local state, state_at = KEYS, 1
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 5, 1, 1, 2, 26, 1, 12, 1, 23, 1, 12, 1, 5, 1, 14], text: `local state, state_at = KEYS, 1
 local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local name = ARGV[3]
@@ -142,7 +142,8 @@ local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 local told, refused = { 0, 0, 0, 0, 0 }, false
 for at = takes_at, #takes, 2 do
 local place = (at - takes_at) / 2
-local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
+local subject, count, cost =
+state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
 local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
 local layout, counts, record = stored[1], stored[2], stored[4]
 local number, token = -1, 0
@@ -235,8 +236,8 @@ const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 17
 local call = tonumber(ARGV[2])
 local cost = tonumber(ARGV[3])
 local limits, limits_at = ARGV, 4
-local refusal, subject =  open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local refusal, remembered =  recall_token(subject.record, call) if refusal then return refusal end
+local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
+local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
 local server_us = clock_us()
 local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
@@ -375,7 +376,7 @@ return pack_pair(0, 0)
 end
 return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 2, 24, 2, 8, 2, 10, 1, 8, 2, 8, 3, 15, 1, 5], text: `local function read_counts(meter, stored)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 24, 2, 8, 2, 10, 1, 8, 2, 8, 3, 15, 1, 5], text: `local function read_counts(meter, stored)
 local counts
 if stored then
 meter.kept_until_ms, meter.token = pair_at(stored, 1)
@@ -749,7 +750,7 @@ export type AbandonAnswer =
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('rate-limit/abandon', '48506156d979c7aa162667c45e361933368f7893', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, abandonLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, abandonLua, 5, 4, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 50, 5, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 11, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, abandonLua, 14, 3]),
+  script: linked('rate-limit/abandon', '17c7b2a4018c37967375ba52d4e09ac44c1f7aae', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, abandonLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, abandonLua, 5, 4, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 50, 5, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 11, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, abandonLua, 14, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -840,7 +841,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('rate-limit/inspect', 'ef51fe52aa278ada99e74fa33466ce2e4b1ff36e', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 3, 10, metersModule, 60, 8, inspectLua, 13, 1]),
+  script: linked('rate-limit/inspect', 'eb2f5784c8782dd2112dccad4fda656adf48ae5a', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 3, 10, metersModule, 60, 8, inspectLua, 13, 1]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -906,7 +907,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: linked('rate-limit/peek', '9c13ccf93f2525fe144df3857ceb8d31a16c0671', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 4, 1, metersModule, 68, 8, peekLua, 5, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 8, 1, metersModule, 60, 8, peekLua, 9, 4]),
+  script: linked('rate-limit/peek', '78f6f13942b116ed20412066647f2d8ebccf476d', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 4, 1, metersModule, 68, 8, peekLua, 5, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 8, 1, metersModule, 60, 8, peekLua, 9, 4]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -986,7 +987,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: linked('rate-limit/refund', '02aab006d1281379b980a4f9a9a3587528dd1b4a', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, refundLua, 5, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 11, 1, metersModule, 60, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 29, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 106, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 119, 11, refundLua, 27, 3]),
+  script: linked('rate-limit/refund', '2d29d0d10fd360fc7017ba9e903e6bf6d48f2d8c', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, refundLua, 5, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 11, 1, metersModule, 60, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 29, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 106, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 119, 11, refundLua, 27, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1049,7 +1050,7 @@ export type ReleaseAnswer =
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('rate-limit/release', 'bad59237af353acd5547be3caa3a2a1743ca887f', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, releaseLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, releaseLua, 19, 2]),
+  script: linked('rate-limit/release', 'd42fddc4b7e307bfb478b941a86d70148bd56c10', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, releaseLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, releaseLua, 19, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1123,7 +1124,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: linked('rate-limit/take-each', 'ce5ef7f0545d426a6c8267f0aef5ad2a23415530', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 2, gcraModule, 0, 7, takeEachLua, 12, 2, subjectModule, 35, 15, subjectModule, 55, 3, gcraModule, 7, 13, metersModule, 76, 20, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 50, 5, takeEachLua, 14, 91]),
+  script: linked('rate-limit/take-each', '667a8cc5e05995ce149374317f4b4e0762beec98', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 2, gcraModule, 0, 7, takeEachLua, 12, 2, subjectModule, 35, 15, subjectModule, 55, 3, gcraModule, 7, 13, metersModule, 76, 20, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 50, 5, takeEachLua, 14, 92]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -1195,7 +1196,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: linked('rate-limit/take', '906e0458fcb560ced5f3ecdb4a6947a319335f8d', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, takeLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 7, 1, metersModule, 60, 8, takeLua, 8, 3, metersModule, 68, 8, takeLua, 11, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 14, 1, subjectModule, 44, 6, takeLua, 15, 2, subjectModule, 55, 3, takeLua, 17, 6, gcraModule, 60, 3, subjectModule, 29, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 16, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, takeLua, 33, 2]),
+  script: linked('rate-limit/take', 'e24407bf4594ae138d608679514407548b8f0ff9', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, takeLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 7, 1, metersModule, 60, 8, takeLua, 8, 3, metersModule, 68, 8, takeLua, 11, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 14, 1, subjectModule, 44, 6, takeLua, 15, 2, subjectModule, 55, 3, takeLua, 17, 6, gcraModule, 60, 3, subjectModule, 29, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 16, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, takeLua, 33, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -17,7 +17,7 @@ local listens = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
@@ -54,7 +54,7 @@ local claim_ms = tonumber(ARGV[9] or 1000)
 local sharded = ARGV[10] == '1'
 local counted = ARGV[11] ~= '0'
 local confirms = ARGV[12] == '1'
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms = permit_of(permits, ids, id)
@@ -140,7 +140,7 @@ tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
 const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 12, 1, 14], text: `local leases, leases_at = ARGV, 1
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
 for at = leases_at, #leases, 2 do
@@ -167,7 +167,7 @@ save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'extended', now_ms, ends }` }
 const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 36], text: `local limit = tonumber(ARGV[1])
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
 local used = semaphore.used
@@ -214,7 +214,7 @@ local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
@@ -235,7 +235,7 @@ local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -260,7 +260,7 @@ const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 13
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
-local refusal, semaphore =  open_semaphore(state) if refusal then return refusal end
+local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local reaped = reap(semaphore, permits, ids, now_ms)
@@ -572,7 +572,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('semaphore/abandon', '411602d3a9e491e5ce81676ebe4fc84d8dbff21a', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonLua, 0, 9, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 14, 6, permitsModule, 44, 7, abandonLua, 20, 1, permitsModule, 65, 8, abandonLua, 21, 1, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, abandonLua, 22, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, abandonLua, 24, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 28, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, abandonLua, 31, 3]),
+  script: linked('semaphore/abandon', 'e67cf12370dde759b28df4d2c9d2626993b766b1', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonLua, 0, 9, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 14, 6, permitsModule, 44, 7, abandonLua, 20, 1, permitsModule, 65, 8, abandonLua, 21, 1, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, abandonLua, 22, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, abandonLua, 24, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 28, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, abandonLua, 31, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -641,7 +641,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('semaphore/acquire', '047ce34b86cad254efff5ca1083d1a4125c8c41f', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireLua, 0, 12, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, acquireLua, 12, 1, sharedClock, 0, 4, acquireLua, 13, 2, permitsModule, 44, 7, acquireLua, 15, 1, permitsModule, 65, 8, acquireLua, 16, 2, permitsModule, 93, 3, permitsModule, 82, 8, permitsModule, 96, 7, acquireLua, 18, 1, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 160, 2, acquireLua, 19, 5, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, acquireLua, 24, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, acquireLua, 26, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 33, 6, permitsModule, 37, 3, permitsModule, 79, 3, acquireLua, 39, 2, permitsModule, 82, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 103, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 41, 7, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 48, 4, permitsModule, 162, 2, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 164, 3, acquireLua, 52, 5, sharedTokens, 0, 3, permitsModule, 90, 3, acquireLua, 57, 1, permitsModule, 82, 8, permitsModule, 103, 14, acquireLua, 58, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 59, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 66, 9]),
+  script: linked('semaphore/acquire', '50aaea73fabbef0728c9c01c1736c1a70d4ce1fb', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireLua, 0, 12, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, acquireLua, 12, 1, sharedClock, 0, 4, acquireLua, 13, 2, permitsModule, 44, 7, acquireLua, 15, 1, permitsModule, 65, 8, acquireLua, 16, 2, permitsModule, 93, 3, permitsModule, 82, 8, permitsModule, 96, 7, acquireLua, 18, 1, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 160, 2, acquireLua, 19, 5, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, acquireLua, 24, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, acquireLua, 26, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 33, 6, permitsModule, 37, 3, permitsModule, 79, 3, acquireLua, 39, 2, permitsModule, 82, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 103, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 41, 7, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 48, 4, permitsModule, 162, 2, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 164, 3, acquireLua, 52, 5, sharedTokens, 0, 3, permitsModule, 90, 3, acquireLua, 57, 1, permitsModule, 82, 8, permitsModule, 103, 14, acquireLua, 58, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 59, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 66, 9]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -754,7 +754,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('semaphore/extend', '98bd8d2fefe9f6dbdc2d4f28bf74b13bf7d853ff', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, extendLua, 1, 1, sharedClock, 0, 4, extendLua, 2, 2, permitsModule, 82, 8, extendLua, 4, 18, permitsModule, 65, 8, extendLua, 22, 2, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, extendLua, 24, 3]),
+  script: linked('semaphore/extend', 'c0438d3f4b06deba4a2d82a8172845772d71ae96', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, extendLua, 1, 1, sharedClock, 0, 4, extendLua, 2, 2, permitsModule, 82, 8, extendLua, 4, 18, permitsModule, 65, 8, extendLua, 22, 2, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, extendLua, 24, 3]),
   parts: ['state', 'permits', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -812,7 +812,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('semaphore/inspect', '8ea9faec235ef8713fd44d59b30ec131a1757af5', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, inspectLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 3, permitsModule, 40, 4, inspectLua, 5, 12, sharedLine, 89, 12, inspectLua, 17, 20]),
+  script: linked('semaphore/inspect', 'bdefa9f8236643426e04ac953c214544e062298c', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, inspectLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 3, permitsModule, 40, 4, inspectLua, 5, 12, sharedLine, 89, 12, inspectLua, 17, 20]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return [
@@ -864,7 +864,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('semaphore/release', '8a0e8758c5ab146f7b998c58c7bf688e22ba32a1', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, releaseLua, 5, 1, sharedClock, 0, 4, releaseLua, 6, 6, permitsModule, 40, 4, permitsModule, 51, 28, releaseLua, 12, 1, permitsModule, 117, 10, sharedLine, 171, 6, permitsModule, 127, 7, releaseLua, 13, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 17, 2, permitsModule, 155, 1, permitsModule, 134, 18, sharedClockSteps, 0, 3, permitsModule, 152, 3, permitsModule, 156, 2, releaseLua, 19, 2]),
+  script: linked('semaphore/release', 'a6172f53cea4b67fbc165ed6c24cb83afb2966e4', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, releaseLua, 5, 1, sharedClock, 0, 4, releaseLua, 6, 6, permitsModule, 40, 4, permitsModule, 51, 28, releaseLua, 12, 1, permitsModule, 117, 10, sharedLine, 171, 6, permitsModule, 127, 7, releaseLua, 13, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 17, 2, permitsModule, 155, 1, permitsModule, 134, 18, sharedClockSteps, 0, 3, permitsModule, 152, 3, permitsModule, 156, 2, releaseLua, 19, 2]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -914,7 +914,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: linked('semaphore/resize', 'e9cc9942f472bf95e47312f5d45b64dcb966339a', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, resizeLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, resizeLua, 5, 1, sharedClock, 0, 4, resizeLua, 6, 2, resizeLua, 9, 2, permitsModule, 134, 13, sharedClockSteps, 0, 3, permitsModule, 147, 11, resizeLua, 11, 1, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, resizeLua, 12, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 8, 1, resizeLua, 15, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 22, 4]),
+  script: linked('semaphore/resize', '56842dbfdd810ca820b237c75340a39ef0045f82', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, resizeLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, resizeLua, 5, 1, sharedClock, 0, 4, resizeLua, 6, 2, resizeLua, 9, 2, permitsModule, 134, 13, sharedClockSteps, 0, 3, permitsModule, 147, 11, resizeLua, 11, 1, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, resizeLua, 12, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 8, 1, resizeLua, 15, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 22, 4]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -960,7 +960,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('semaphore/serve', '44b84540789e8e7a1cbc4e6a79b891639abe9626', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, serveLua, 7, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 11, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, serveLua, 14, 3]),
+  script: linked('semaphore/serve', 'bf1cc1362be3d30141ea0212258b8c7f113528ed', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, serveLua, 7, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 11, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, serveLua, 14, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([

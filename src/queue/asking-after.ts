@@ -1,11 +1,11 @@
 // Asking other queues after the parents that jobs here wait for. Each queue is asked by itself: one that refuses, or does not answer,
 // keeps nobody from the others, and is asked again until it answers.
 
+import { CHORES } from '../generated/bits.ts'
 import { ask, watch } from '../generated/queue.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
 import { byQueue } from './by-queue.ts'
-import { CHORES } from './chores.ts'
 import { Errand } from './errand.ts'
 import { bringTo, hand } from './outbox.ts'
 import type { Source } from './source.ts'

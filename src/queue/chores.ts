@@ -1,18 +1,9 @@
 // What scripts cannot do by themselves: another slot is out of their reach, and they know no time zones. A claim tells
 // the process that it has to be seen to; whoever is told does it. Each chore may be done twice, and by several at once.
 
+import { CHORES } from '../generated/bits.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Errand } from './errand.ts'
-
-/** What is to be seen to, a bit each, as the scripts keep it. */
-export const CHORES = {
-  /** A recurring job runs out of coming times. */
-  refill: 1,
-  /** Something waits to go to other queues. */
-  deliver: 2,
-  /** Parents in other queues are to be asked after. */
-  askAfter: 4,
-} as const
 
 /** What nobody else may come for: it is tried again until it has been done. */
 const INSISTS: Chore = 'deliver'

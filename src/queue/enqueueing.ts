@@ -1,6 +1,7 @@
 // Jobs of one tick become one script call. Those of one `enqueueMany` stay together, as far as one call carries
 // them.
 
+import { CHORES } from '../generated/bits.ts'
 import { enqueue, enqueueAlike } from '../generated/queue.ts'
 import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import type { Codec } from '../runtime/codec.ts'
@@ -10,7 +11,6 @@ import { errorOfPart } from '../runtime/in-parts.ts'
 import { within } from '../runtime/in-time.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { untilAnswered } from './asking-after.ts'
-import { CHORES } from './chores.ts'
 import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'

@@ -8,18 +8,30 @@ import { readHead } from './head.ts'
 import type { KeyList } from './key-list.ts'
 import { keysOf, withLocals, type WrittenLine } from './written-keys.ts'
 import { linesOf } from './lines.ts'
+import { locate } from './locate.ts'
 import { type Definition, type Modules, needsOf } from './modules.ts'
 import type { Problem } from './problem.ts'
+import { withNumbers } from './named-numbers.ts'
 import { withRefusals } from './refusals.ts'
+import { type Table, withFields } from './tables.ts'
 
 export function link(file: string, text: string, modules: Modules, list: KeyList | null): Built {
   const problems: Problem[] = []
-  const opened = withRefusals(text, (line, message) => void problems.push({ file, line, message }))
-  const whole = linked(file, opened, modules, [], [])
-  if (list === null) return { ...whole, problems: [...whole.problems, ...problems] }
-  const found = keysOf(file, whole, list)
-  const written = linked(file, withLocals(opened, found.direct), modules, found.declarations, found.table)
-  return { ...written, problems: [...written.problems, ...problems, ...found.problems], keyFile: list.file }
+  const refuse = (line: number, message: string): void => void problems.push({ file, line, message })
+  const of = (name: string): Table | undefined => modules.get(name)?.table
+  const named = withFields(withRefusals(text, refuse), of, refuse)
+  const whole = linked(file, named.text, modules, [], [])
+  const keys = list === null ? null : keysOf(file, whole, list)
+  const built =
+    keys === null
+      ? whole
+      : linked(file, withLocals(named.text, keys.direct), modules, keys.declarations, keys.table)
+  const tables = { of, own: named.tables, file }
+  const source = withNumbers(built.source, built.lines, tables, (line, message) =>
+    problems.push({ ...locate(built.lines, line), message }),
+  )
+  problems.push(...built.problems, ...(keys?.problems ?? []))
+  return { ...built, source, problems, keyFile: list?.file ?? null }
 }
 
 /** `keys`: their declarations, and the table of them, each line with the one of the list that it comes from. */
@@ -80,7 +92,7 @@ class Linker {
     if (this.#defined.has(definition)) return
     this.#defined.add(definition)
     const { file, line, text } = definition
-    this.add(file, line, [...text, ''])
+    if (definition.table === undefined) this.add(file, line, [...text, ''])
   }
 
   #refuseCircle(definition: Definition, users: readonly Definition[]): void {

@@ -7,6 +7,7 @@ import type { Problem } from './problem.ts'
 import { refuseOldGrammar } from './old-grammar.ts'
 import { parseLua } from './parse-lua.ts'
 import { lineOf, resolve, spanOf } from './scope.ts'
+import { readTable, type Table } from './tables.ts'
 import { linesOf } from './lines.ts'
 
 /** A function or a constant of a module, with the comments right above it. */
@@ -18,6 +19,8 @@ export interface Definition {
   readonly text: readonly string[]
   /** What it uses of this module and of others, in the order of its text. */
   readonly needs: readonly string[]
+  /** Where it names numbers and nothing of it is sent. */
+  readonly table?: Table
 }
 
 export interface ModuleFile {
@@ -77,7 +80,10 @@ function readModule({ file, text }: ModuleFile): { definitions: Definition[]; pr
     const isOfFunction = parts.some(({ first, last }) => first <= line && line <= last)
     if (/^\s*@optional\b/.test(value) && !isOfFunction) refuse(line, OPTIONAL_ELSEWHERE)
   }
-  const definitions = parts.map(({ first, last, statements }) => {
+  const definitions = parts.map(({ first, last, statements }): Definition => {
+    const table = statements.length === 1 && statements[0] ? readTable(statements[0], refuse) : null
+    if (table !== null)
+      return { names: [table.name], file, line: first, text: [], needs: [], table: table.table }
     const own = lines.slice(first - 1, last)
     const names = statements.flatMap((statement) => namesOf(statement) ?? [])
     return { names, file, line: first, text: own, needs: needsOf(own.join('\n')) }

@@ -1,7 +1,7 @@
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
+--   2      VALUE_FLAGS: there is nothing (null, or undefined); levels may hold it
 --   3-4    length of the head: the payload begins behind it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
@@ -10,7 +10,7 @@
 --   41     length of the codec's name, then the name
 --   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
 local VALUE_LAYOUT = 1
-local HELD = 4
+local VALUE_FLAGS = bits({ 'null', 'undefined', 'held' })
 local LONGEST_HEAD = 8191
 -- Redis drops a value this long after it may be served: nobody's clock is that late.
 local VALUE_SLACK_MS = 5000
@@ -48,8 +48,8 @@ local function read_head(value)
   local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
+    flags = flags % VALUE_FLAGS.held,
+    held = flags >= VALUE_FLAGS.held,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),

@@ -71,6 +71,9 @@ local function are_plain(by, sum, wait)
     and wait > -MOST_PLAIN
 end
 
+-- What is added to a counter: a group of a repeated argument; without an idempotency key ''.
+local COUNTERS = fields({ 'id:text', 'delta:text', 'key:text' })
+
 -- Adds to the values that are there (`now`), and to what waits of them, while nothing is set aside; each counter comes once,
 -- its delta behind it in `counters`. Answers the new values, as text and false for those that are not there, the places of
 -- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
@@ -82,7 +85,7 @@ local function add_plain(values, pending, clean, ids, now, counters, counters_at
   for place = 1, #ids do
     local id = ids[place]
     if now[place] then
-      local delta = counters[counters_at + 3 * place - 2]
+      local delta = counters[counters_at + (place - 1) * #COUNTERS + COUNTERS.delta]
       local by = tonumber(delta) or 0
       local sum, wait = now[place] + by, (waiting[place] or 0) + by
       -- Of what is no whole number, or is written in another way, HINCRBY judges.

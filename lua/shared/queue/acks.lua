@@ -1,22 +1,25 @@
 -- What may be acked, and what may be claimed.
 
--- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
+-- A job that is done: a group of a repeated argument.
+local ACKS = fields({ 'number:text', 'token:integer', 'result:bytes' })
+
+-- Of such: what ends, as number, run and result, what is refused, and the
 -- numbers of those that are refused because they were cancelled.
 local function judge_acks(jobs, acks, acks_at)
   local ended, refused, stopped, fields = {}, {}, {}, {}
   if #acks < acks_at then
     return ended, refused, stopped
   end
-  for at = acks_at, #acks, 3 do
-    fields[#fields + 1] = 'r' .. acks[at]
+  for at = acks_at, #acks, #ACKS do
+    fields[#fields + 1] = 'r' .. acks[at + ACKS.number]
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
   local seen = {}
   for place, packed in ipairs(stored) do
-    local at = acks_at + (place - 1) * 3
-    local seq = acks[at]
+    local at = acks_at + (place - 1) * #ACKS
+    local seq = acks[at + ACKS.number]
     local run = packed and unpack_run(packed)
-    local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
+    local why = why_not(run, tonumber(acks[at + ACKS.token])) or seen[seq]
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
@@ -28,7 +31,7 @@ local function judge_acks(jobs, acks, acks_at)
       seen[seq] = 'acked'
       ended[#ended + 1] = seq
       ended[#ended + 1] = run
-      ended[#ended + 1] = acks[at + 2]
+      ended[#ended + 1] = acks[at + ACKS.result]
     end
   end
   return ended, refused, stopped
@@ -61,7 +64,7 @@ end
 
 -- Whether a job that ends may let another one start.
 local function may_free_others(queue, settings)
-  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
+  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, MARKS.groups))
 end
 
 -- Why an attempt has no say over its job any more, or nil where it has.
@@ -109,7 +112,7 @@ local function change_others(queue, settings, ended)
   end
   for at = 2, #ended, 3 do
     local flags = ended[at].flags
-    if has_flag(flags, PARENT) or has_flag(flags, CHILD) then
+    if has_flag(flags, FLAGS.parent) or has_flag(flags, FLAGS.child) then
       return true
     end
   end
@@ -121,7 +124,7 @@ local function try_acks(meta, queue, keys, has_tried)
   if not has_tried then
     redis.call('HDEL', keys.jobs, '')
     redis.call('HGET', keys.jobs, '')
-    if is_marked(queue, GROUPS) then
+    if is_marked(queue, MARKS.groups) then
       redis.call('ZADD', keys.leases, 'XX', '0', '')
     end
   end

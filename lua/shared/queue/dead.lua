@@ -33,9 +33,9 @@ end
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   local flags = run.flags
-  if has_flag(flags, PARENT) then
+  if has_flag(flags, FLAGS.parent) then
     end_parent(keys, queue, seq, job.id, 'd', kind .. '\0' .. message)
-    flags = flags - PARENT
+    flags = flags - FLAGS.parent
   end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)

@@ -26,7 +26,7 @@ local function end_parent(keys, queue, seq, id, letter, text)
   redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
   redis.call('ZADD', keys.parents, '0', seq)
   queue.settling = true
-  set_mark(queue, DEPENDENCIES)
+  set_mark(queue, MARKS.dependencies)
 end
 
 local function each_ref(stored)
@@ -117,7 +117,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)
-  elseif not run or not has_flag(run.flags, PARENT) then
+  elseif not run or not has_flag(run.flags, FLAGS.parent) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -126,10 +126,10 @@ local function link_here(keys, queue, id)
           run.attempts,
           run.at_ms,
           run.size,
-          flagged(run.flags, PARENT),
+          flagged(run.flags, FLAGS.parent),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
+      or pack_run('r', 0, 0, at_ms, #record, FLAGS.parent, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq
@@ -138,8 +138,8 @@ end
 -- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
-    queue.chores = with_flag(queue.chores, ASK_AFTER)
-    set_mark(queue, DEPENDENCIES)
+    queue.chores = with_flag(queue.chores, CHORES.ask_after)
+    set_mark(queue, MARKS.dependencies)
     note_due(queue, now_ms)
   end
 end
@@ -202,8 +202,8 @@ local function link_done(keys, queue, seq, record, run)
   if copied < CALL_BYTES then
     result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
     queue.copied = copied + #result
-  elseif not has_flag(run.flags, OWED) then
-    local flags = flagged(run.flags, OWED)
+  elseif not has_flag(run.flags, FLAGS.owed) then
+    local flags = flagged(run.flags, FLAGS.owed)
     local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end

@@ -57,7 +57,7 @@ local function bring_returned(keys, queue, count)
     passed = at
   end
   if #returned > 0 then
-    set_mark(queue, PRIORITIES)
+    set_mark(queue, MARKS.priorities)
     redis.call('ZADD', keys.prioritized, unpack(returned))
   end
   if passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', passed), '-1').err then
@@ -67,7 +67,7 @@ local function bring_returned(keys, queue, count)
   end
   -- Behind the first other one there are none.
   if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
-    queue.marks = queue.marks - RETURNED
+    queue.marks = queue.marks - MARKS.returned
   end
 end
 
@@ -120,10 +120,10 @@ local function bring_due(keys, meta, queue, settings, now_us, wanted)
   if queue.is_behind then
     catch_up(keys, queue, settings, now_us)
   end
-  if is_marked(queue, DEPENDENCIES) then
+  if is_marked(queue, MARKS.dependencies) then
     note_parents_due(keys, queue, now_ms)
   end
-  if is_marked(queue, RECURRENCES) and not settings.paused then
+  if is_marked(queue, MARKS.recurrences) and not settings.paused then
     spawn_due(keys, queue, now_us, 100)
   end
   queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS, now_ms)
@@ -139,16 +139,16 @@ end
 local function next_due_ms(keys, queue, settings, now_ms)
   local first, lease = least_of(keys.scheduled, now_ms), least_of(keys.leases, now_ms)
   local soonest = math.min(first or math.huge, lease or math.huge)
-  if is_marked(queue, GROUPS) then
+  if is_marked(queue, MARKS.groups) then
     soonest = math.min(soonest, least_of(keys.held, now_ms) or math.huge)
   end
-  if is_marked(queue, DEPENDENCIES) then
+  if is_marked(queue, MARKS.dependencies) then
     local parent = least_of(keys.parents, now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
     local ask_ms = parent and math.max(parent, now_ms + 1000)
     soonest = math.min(soonest, parent == 0 and now_ms or ask_ms or math.huge)
   end
-  if is_marked(queue, RECURRENCES) and not settings.paused then
+  if is_marked(queue, MARKS.recurrences) and not settings.paused then
     local run = redis.pcall(
       'ZRANGEBYSCORE',
       keys.recurring,
@@ -170,7 +170,7 @@ local function note_parents_due(keys, queue, now_ms)
   if parent == '0' then
     queue.settling = true
   elseif parent and tonumber(parent) <= now_ms then
-    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    queue.chores = with_flag(queue.chores, CHORES.ask_after)
   end
 end
 
@@ -182,7 +182,7 @@ local function next_change_ms(held, queue, settings, ends_ms, now_us)
   if start_ms > 0 then
     soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
   end
-  if is_marked(queue, GROUPS) then
+  if is_marked(queue, MARKS.groups) then
     soonest = math.min(soonest, least_of(held, math.floor(now_us / 1000)) or math.huge)
   end
   return soonest
@@ -239,10 +239,10 @@ end
 
 local function catch_up(keys, queue, settings, now_us)
   local now_ms = math.floor(now_us / 1000)
-  if is_marked(queue, GROUPS) then
+  if is_marked(queue, MARKS.groups) then
     look_at_held(keys, part_of(keys.held, now_ms), now_us)
   end
-  if is_marked(queue, RECURRENCES) and not settings.paused then
+  if is_marked(queue, MARKS.recurrences) and not settings.paused then
     -- The rest of them when it is the turn of this part again: those that go on are not far away any more.
     local bytes = 0
     for _, id in ipairs(part_of(keys.recurring, now_ms)) do

@@ -2,7 +2,7 @@
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
-  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+  if run and run.state == 'f' and has_flag(run.flags, FLAGS.owed) then
     keep_end(keys, queue, seq, job, run)
   end
   redis.call(
@@ -17,20 +17,20 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
-  if run and has_flag(run.flags, APART) then
+  if run and has_flag(run.flags, FLAGS.apart) then
     redis.call('HDEL', keys.jobs, 'b' .. seq)
   end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  local is_tracked = run and has_flag(run.flags, TRACKED)
+  local is_tracked = run and has_flag(run.flags, FLAGS.tracked)
   if job.tags ~= '' or is_tracked then
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
-  if run and has_flag(run.flags, PARENT) then
+  if run and has_flag(run.flags, FLAGS.parent) then
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
-  if run and has_flag(run.flags, CHILD) then
+  if run and has_flag(run.flags, FLAGS.child) then
     drop_parents(keys, queue, seq)
   end
 end
@@ -46,9 +46,9 @@ end
 -- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
 -- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
 
--- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+-- To be asked for before a job goes whose run says FLAGS.owed. Changes its flags, which the caller writes where there still is a run.
 local function keep_end(keys, queue, seq, job, run)
-  run.flags = run.flags - OWED
+  run.flags = run.flags - FLAGS.owed
   if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
     local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
     redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
@@ -63,7 +63,7 @@ local KEPT_FOR_WAITERS_MS = 60000
 
 -- `state`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
 local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
-  local is_awaited = run and has_flag(run.flags, AWAITED)
+  local is_awaited = run and has_flag(run.flags, FLAGS.awaited)
   if not is_awaited and job.keep_result_ms == 0 then
     return
   end
@@ -71,7 +71,7 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
   if is_awaited then
     waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
     redis.call('HDEL', jobs, 'w' .. seq)
-    run.flags = run.flags - AWAITED
+    run.flags = run.flags - FLAGS.awaited
     keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
   end
   queue.ends = queue.ends or {}
@@ -337,10 +337,10 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
-    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
-    if has_flag(run.flags, PARENT) then
+    local job = run.flags ~= FLAGS.plain and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
+    if has_flag(run.flags, FLAGS.parent) then
       end_parent(keys, queue, seq, job.id, 'f', result)
-      run.flags = run.flags - PARENT
+      run.flags = run.flags - FLAGS.parent
     end
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)

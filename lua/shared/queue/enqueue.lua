@@ -1,30 +1,53 @@
--- A job as it comes: a group of a repeated argument, with the fields that the argument of `enqueue` declares.
-local SPEC_FIELDS = 22
+-- A job as it comes: a group of a repeated argument.
+local SPECS = fields({
+  'name:text',
+  'payload:bytes',
+  'id:text',
+  'delay_ms:integer',
+  'priority:integer',
+  'max_attempts:integer',
+  'max_run_ms:integer',
+  'backoff:integer',
+  'backoff_ms:integer',
+  'backoff_max_ms:integer',
+  'jitter:integer',
+  'group:text',
+  'unique:text',
+  'until:text', -- s, d or w; see shared/queue/names
+  'window_ms:integer',
+  'replace:flag', -- a duplicate may take the place of a job that was not claimed yet
+  'trace:text',
+  'tags:text',
+  'parents:text', -- see shared/queue/dependencies
+  'if_parent_fails:text',
+  'idempotency_key:text',
+  'keep_result_ms:integer',
+})
 
 local function read_spec(specs, at)
-  local unique = specs[at + 12]
+  local unique = specs[at + SPECS.unique]
   return {
-    name = specs[at],
-    id = specs[at + 2],
-    priority = tonumber(specs[at + 4]),
-    max_attempts = tonumber(specs[at + 5]),
-    max_run_ms = tonumber(specs[at + 6]),
-    backoff = tonumber(specs[at + 7]),
-    backoff_ms = tonumber(specs[at + 8]),
-    backoff_max_ms = tonumber(specs[at + 9]),
-    jitter = tonumber(specs[at + 10]),
-    group = specs[at + 11],
-    unique = unique == '' and '' or specs[at + 13] .. unique,
-    trace = specs[at + 16],
-    tags = specs[at + 17],
-    keep_result_ms = tonumber(specs[at + 21]),
+    name = specs[at + SPECS.name],
+    id = specs[at + SPECS.id],
+    priority = tonumber(specs[at + SPECS.priority]),
+    max_attempts = tonumber(specs[at + SPECS.max_attempts]),
+    max_run_ms = tonumber(specs[at + SPECS.max_run_ms]),
+    backoff = tonumber(specs[at + SPECS.backoff]),
+    backoff_ms = tonumber(specs[at + SPECS.backoff_ms]),
+    backoff_max_ms = tonumber(specs[at + SPECS.backoff_max_ms]),
+    jitter = tonumber(specs[at + SPECS.jitter]),
+    group = specs[at + SPECS.group],
+    unique = unique == '' and '' or specs[at + SPECS['until']] .. unique,
+    trace = specs[at + SPECS.trace],
+    tags = specs[at + SPECS.tags],
+    keep_result_ms = tonumber(specs[at + SPECS.keep_result_ms]),
   }
 end
 
 -- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
 local function meets_others(queue, specs, specs_at)
-  for at = specs_at, #specs, SPEC_FIELDS do
-    if specs[at + 15] == '1' or specs[at + 18] ~= '' then
+  for at = specs_at, #specs, #SPECS do
+    if specs[at + SPECS.replace] == '1' or specs[at + SPECS.parents] ~= '' then
       return true
     end
   end
@@ -33,13 +56,13 @@ end
 
 -- What comes behind the first write, each command once on nothing: of a job alone that stands in the list there is none.
 local function try_places(keys, specs, specs_at)
-  local are_many, is_grouped = #specs - specs_at >= SPEC_FIELDS, specs[specs_at + 11] ~= ''
+  local are_many, is_grouped = #specs - specs_at >= #SPECS, specs[specs_at + SPECS.group] ~= ''
   if
     are_many
     or is_grouped
-    or specs[specs_at + 3] ~= '0'
-    or specs[specs_at + 4] ~= '0'
-    or specs[specs_at + 17] ~= ''
+    or specs[specs_at + SPECS.delay_ms] ~= '0'
+    or specs[specs_at + SPECS.priority] ~= '0'
+    or specs[specs_at + SPECS.tags] ~= ''
   then
     redis.call('ZADD', keys.scheduled, 'XX', '0', '')
   end
@@ -51,7 +74,7 @@ end
 -- Before the first job of all.
 local function begin_jobs(keys, queue)
   local entry = {}
-  widen(queue, WIDE_JOBS, entry, '~')
+  widen(queue, MARKS.wide_jobs, entry, '~')
   if #entry > 0 then
     redis.call('HSET', keys.jobs, unpack(entry))
   end
@@ -76,8 +99,14 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
     redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   end
   if job.unique ~= '' then
-    hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
-    tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
+    hold_unique(
+      keys.ids,
+      specs[at + SPECS.unique],
+      seq,
+      specs[at + SPECS['until']],
+      now_ms + specs[at + SPECS.window_ms]
+    )
+    tally.windows = tally.windows + (specs[at + SPECS['until']] == 'w' and 1 or 0)
   end
 end
 
@@ -103,13 +132,14 @@ end
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
-  local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
+  local job, payload, delay_ms =
+    read_spec(specs, at), specs[at + SPECS.payload], tonumber(specs[at + SPECS.delay_ms])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local key = specs[at + 20]
+  local key = specs[at + SPECS.idempotency_key]
   local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
   local other = repeated
     or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
-    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + SPECS.unique], now_ms)
   if key ~= '' and not repeated then
     remember_job_key(keys.ids, key, other or seq, now_ms)
     tally.windows = tally.windows + 1
@@ -118,7 +148,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     tally.duplicates[#tally.duplicates + 1] = place
     tally.duplicates[#tally.duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' and not repeated then
+    if specs[at + SPECS.replace] == '1' and not repeated then
       replace_job(keys, queue, other, job, payload, due_ms, now_us)
       tally_due(tally, due_ms)
     end
@@ -131,8 +161,11 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
-  local parents = specs[at + 18]
-  if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
+  local parents = specs[at + SPECS.parents]
+  if
+    parents ~= ''
+    and link_parents(keys, queue, seq, parents, specs[at + SPECS.if_parent_fails], delay_ms, now_ms) > 0
+  then
     add_blocked(keys, queue, seq, job, payload, now_ms)
   else
     add_job(keys, queue, seq, job, payload, due_ms, now_us)
@@ -160,7 +193,7 @@ end
 -- A job on its way to another queue, as text.
 local function pack_spec(specs, at)
   local parts = {}
-  for place = 1, SPEC_FIELDS do
+  for place = 1, #SPECS do
     local field = specs[at + place - 1]
     parts[place] = struct.pack('>I4', #field) .. field
   end
@@ -169,7 +202,7 @@ end
 
 local function unpack_spec(packed)
   local specs, at = {}, 1
-  for place = 1, SPEC_FIELDS do
+  for place = 1, #SPECS do
     specs[place], at = struct.unpack('>I4c0', packed, at)
   end
   return specs
@@ -204,7 +237,7 @@ end
 -- A job that waits for others; see shared/queue/dependencies.
 local function add_blocked(keys, queue, seq, job, payload, now_ms)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
+  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, FLAGS.child), job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   mark_place(queue, job)
@@ -272,17 +305,17 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local old, token, flags = read_job(stored[1], queue.usual), 0, 0
   local old_size = size_of(stored[1], run)
   if run then
-    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+    token, flags = run.token, run.flags == FLAGS.plain and 0 or run.flags
   end
   new.id, new.unique = old.id, old.unique
   happened(queue, 'replaced', seq, new, run, '')
   local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
   redis.call('HSET', keys.jobs, unpack(fields))
-  if apart == 0 and has_flag(flags, APART) then
+  if apart == 0 and has_flag(flags, FLAGS.apart) then
     redis.call('HDEL', keys.jobs, 'b' .. seq)
-    flags = flags - APART
+    flags = flags - FLAGS.apart
   elseif apart ~= 0 then
-    flags = with_flag(flags, APART)
+    flags = with_flag(flags, FLAGS.apart)
   end
   if old.tags ~= new.tags then
     leave_tags(keys.tagged, seq, old.tags, false)

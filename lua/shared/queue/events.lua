@@ -76,7 +76,7 @@ local function event_line(event)
     event[2],
     event[5],
     event[6],
-    event[7] % 32 >= 16 and 1 or 0,
+    has_flag(event[7], FLAGS.tracked) and 1 or 0,
     spelled(event[3]),
     spelled(event[4]),
     spelled(event[8])

@@ -278,7 +278,7 @@ local function may_hand(queue, codec, ready, name, payload, now_ms, how)
     and #payload <= MOST_HANDED
     and not string.find(name, '\n', 1, true)
     and not queue.settings
-    and queue.marks % 4 == 0
+    and queue.marks % MARKS.dependencies == 0
     and queue.due_ms > now_ms
     and redis.call('EXISTS', ready) == 0
 end
@@ -286,14 +286,14 @@ end
 -- Ready again, for it could not be handed over.
 local function take_back_handed(keys, seq, name, size)
   local at_ms = math.floor(seq / 1000)
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, PLAIN, name))
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, FLAGS.plain, name))
 end
 
 -- Answers whether the user may do that; if not, the job is as it was.
 local function store_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
   local scores, marks = { exact(ends_ms), seq }, queue.marks
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, PLAIN, name))
-  widen(queue, WIDE_LEASES, scores, '+inf')
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, FLAGS.plain, name))
+  widen(queue, MARKS.wide_leases, scores, '+inf')
   if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
     return true
   end
@@ -321,7 +321,7 @@ end
 -- to be called: one was that does not take jobs so, or of which nobody knows whether it listens, or nobody waits.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
-  widen(queue, WIDE_JOBS, fields, '~')
+  widen(queue, MARKS.wide_jobs, fields, '~')
   redis.call('HSET', keys.jobs, unpack(fields))
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
   local worker, listens = pop_living(keys.idle, queue, how)

@@ -87,27 +87,17 @@ local function read_job(record, usual)
   }
 end
 
--- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
-local PLAIN = 1
--- Others wait for it, in this queue or elsewhere; see shared/queue/dependencies.
-local PARENT = 2
--- Somebody waits for its end; see shared/queue/ends.
-local AWAITED = 4
--- Progress, a log or a history is stored.
-local STORED = 8
--- Somebody wants to follow it.
-local TRACKED = 16
--- It waits for others, or did.
-local CHILD = 32
--- Its payload is stored apart; see `payload_of`.
-local APART = 64
-
--- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/ends.
-local OWED = 128
-
--- Of the chores of a queue; see CHORES in src/queue/chores.ts.
-local DELIVER = 2
-local ASK_AFTER = 4
+-- The flags of a run; see shared/queue/run.
+local FLAGS = bits({
+  'plain', -- it has no other
+  'parent', -- others wait for it, in this queue or elsewhere; see shared/queue/dependencies
+  'awaited', -- somebody waits for its end; see shared/queue/ends
+  'stored', -- progress, a log or a history is stored
+  'tracked', -- somebody wants to follow it
+  'child', -- it waits for others, or did
+  'apart', -- its payload is stored apart; see `payload_of`
+  'owed', -- it is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/ends
+})
 
 local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
@@ -119,7 +109,7 @@ end
 
 -- The flags of a run with one more.
 local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
+  return flags == FLAGS.plain and flag or with_flag(flags, flag)
 end
 
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
@@ -171,9 +161,9 @@ local function record_fields(queue, seq, head, payload)
   if #payload <= INLINE_BYTES then
     return { seq, head .. payload }, #head + #payload, 0
   end
-  set_mark(queue, BODIES)
+  set_mark(queue, MARKS.bodies)
   queue.stands_apart = true
-  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, FLAGS.apart
 end
 
 local function add_run(fields, seq, run)
@@ -187,7 +177,7 @@ end
 
 -- The payload of a job. `flags`: those of its run, 0: it has none.
 local function payload_of(jobs, seq, record, body_at, flags)
-  if has_flag(flags, APART) then
+  if has_flag(flags, FLAGS.apart) then
     return redis.call('HGET', jobs, 'b' .. seq)
   end
   return string.sub(record, body_at)
@@ -245,7 +235,7 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
   redis.call('HSET', jobs, seq, changed)
   queue[bytes] = queue[bytes] + grown
   if run then
-    local flags = run.flags == PLAIN and 0 or run.flags
+    local flags = run.flags == FLAGS.plain and 0 or run.flags
     redis.call(
       'HSET',
       jobs,
@@ -308,7 +298,7 @@ local function tell_job(told, jobs, seq, record, run, usual)
     message,
     more[2] or '',
     more[3],
-    run and has_flag(run.flags, TRACKED) and 1 or 0,
+    run and has_flag(run.flags, FLAGS.tracked) and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part

@@ -11,7 +11,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
-    local flags, since_ms = PLAIN, seq / 1000
+    local flags, since_ms = FLAGS.plain, seq / 1000
     local name, body_at
     local id = ''
     token = token + 1
@@ -21,7 +21,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     end
     if string.byte(record) > 0 then
       -- One that was requeued may have a failure to forget.
-      if packed and attempts == 1 and flags == PLAIN then
+      if packed and attempts == 1 and flags == FLAGS.plain then
         flags = 0
       end
       name, body_at = plain_name(record, queue.usual)
@@ -60,7 +60,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     redis.call('HSET', keys.jobs, unpack(runs))
   end
   local marks = queue.marks
-  widen(queue, WIDE_LEASES, ends, '+inf')
+  widen(queue, MARKS.wide_leases, ends, '+inf')
   if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
     take_back_leases(keys.jobs, queue, taken)
     queue.marks, queue.ghosts = marks, taken.ghosts
@@ -169,7 +169,7 @@ local function take_back_leases(jobs, queue, taken)
     if not packed then
       local is_plain = string.byte(record) > 0
       local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and PLAIN or 0, name)
+      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and FLAGS.plain or 0, name)
     end
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = packed
@@ -182,7 +182,7 @@ local function take_back_runs(jobs, runs)
   for at = 2, #runs, 2 do
     local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
     local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, PLAIN, name)
+    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, FLAGS.plain, name)
   end
   redis.call('HSET', jobs, unpack(runs))
 end

@@ -7,7 +7,7 @@ local function put_out(keys, queue, target, what, now_us)
   local number = string.format('%.0f', queue.sent)
   redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
   redis.call('ZADD', keys.outbox, number, number)
-  queue.chores = with_flag(queue.chores, DELIVER)
+  queue.chores = with_flag(queue.chores, CHORES.deliver)
 end
 
 -- What a child in another queue is to be told of an end.
@@ -66,10 +66,13 @@ local function is_stale_news(queue, partitions)
   return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
 end
 
+-- What an outbox brings: a group of a repeated argument.
+local ENTRIES = fields({ 'number:integer', 'what:bytes' })
+
 -- Whether there are jobs among the entries of an outbox.
 local function brings_jobs(entries, entries_at)
-  for at = entries_at + 1, #entries, 2 do
-    if string.sub(entries[at], 1, 1) == 'j' then
+  for at = entries_at, #entries, #ENTRIES do
+    if string.sub(entries[at + ENTRIES.what], 1, 1) == 'j' then
       return true
     end
   end
@@ -149,7 +152,7 @@ local MOST_TAKEN_WORK = 2000
 -- What a job takes with its tags and its parents.
 local function work_of(specs)
   local work = 4
-  for _, texts in ipairs({ specs[18], specs[19] }) do
+  for _, texts in ipairs({ specs[1 + SPECS.tags], specs[1 + SPECS.parents] }) do
     local _, count = string.gsub(texts, '%z', '')
     work = work + (texts == '' and 0 or count + 1)
   end
@@ -167,12 +170,12 @@ end
 -- `from.newest`: the newest number that came from there. Answers how many entries were taken, or passed over.
 local function take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
   local work, taken = 0, 0
-  for at = entries_at, #entries, 2 do
+  for at = entries_at, #entries, #ENTRIES do
     if work >= MOST_TAKEN_WORK then
       break
     end
     taken = taken + 1
-    local number, what = tonumber(entries[at]), entries[at + 1]
+    local number, what = tonumber(entries[at + ENTRIES.number]), entries[at + ENTRIES.what]
     local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
     if kind == 'a' then
       hear_of_unknown(keys, queue, from.source, rest, number, math.floor(now_us / 1000))

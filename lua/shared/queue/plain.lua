@@ -45,10 +45,15 @@ end
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
 -- and groups count.
 local function is_quiet(queue, call, now_ms)
-  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
+  if
+    queue.layout ~= QUEUE_LAYOUT
+    or queue.settings
+    or queue.marks % MARKS.dependencies > 0
+    or queue.due_ms <= now_ms
+  then
     return false
   end
-  if queue.marks > 1 and queue.due_ms > now_ms + 1000 then
+  if queue.marks > MARKS.priorities and queue.due_ms > now_ms + 1000 then
     if is_behind(queue, now_ms) then
       return false
     end
@@ -67,29 +72,37 @@ local function has_twice(numbers)
   return false
 end
 
--- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, their bytes, and when they
+-- A job that is done without a result: a group of a repeated argument.
+local PLAIN_ACKS = fields({ 'number:text', 'token:integer' })
+
+-- Of such: the fields and the numbers of the jobs that end, their bytes, and when they
 -- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, all runs, and whether
 -- each token is one more than the one before. Nil where one is not plain, not held, or there twice.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
-  for at = acks_at, #acks, 2 do
+  for at = acks_at, #acks, #PLAIN_ACKS do
     count = count + 1
-    fields[count] = 'r' .. acks[at]
-    numbers[count] = acks[at]
+    fields[count] = 'r' .. acks[at + PLAIN_ACKS.number]
+    numbers[count] = acks[at + PLAIN_ACKS.number]
   end
   if count == 0 then
     return fields, numbers, 0
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
   local last_name, are_alike = nil, true
-  local first_token, last_token, do_rise = tonumber(acks[acks_at + 1]), 0, true
+  local first_token, last_token, do_rise = tonumber(acks[acks_at + PLAIN_ACKS.token]), 0, true
   local since_sum, soonest, latest = 0, math.huge, 0
   for place, packed in ipairs(stored) do
     if not packed then
       return nil
     end
     local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
-    if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
+    if
+      state ~= 'c'
+      or flags ~= FLAGS.plain
+      or attempts > 1
+      or token ~= tonumber(acks[acks_at + (place - 1) * #PLAIN_ACKS + PLAIN_ACKS.token])
+    then
       return nil
     end
     do_rise, last_token = do_rise and token > last_token, token
@@ -188,7 +201,7 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
     local size, name, body_at = #record, plain_name(record, usual)
     names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, PLAIN, name)
+    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, FLAGS.plain, name)
     scores[pair - 1], scores[pair] = ends, seq
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
@@ -199,7 +212,7 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
     redis.call('HSET', jobs, unpack(runs))
   end
   local marks = queue.marks
-  widen(queue, WIDE_LEASES, scores, '+inf')
+  widen(queue, MARKS.wide_leases, scores, '+inf')
   local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
   if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
     take_back_runs(jobs, runs)

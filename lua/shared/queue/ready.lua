@@ -25,19 +25,16 @@ end
 -- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see `sweep_ready`.
 -- `queue.left`: how many there were before.
 
--- Marks; see shared/queue/state. Of RETURNED also jobs that are gone again.
-local PRIORITIES, RETURNED = 1, 64
-
 -- Also of a job that waits for others, and will stand there: the ack that makes it ready may claim it, and tries what that needs before.
 -- What came back while there were no groups is brought among the priorities now; see shared/queue/due.
 local function mark_place(queue, job)
   if job.group ~= '' then
-    set_mark(queue, GROUPS)
-    if is_marked(queue, RETURNED) then
-      set_mark(queue, PRIORITIES)
+    set_mark(queue, MARKS.groups)
+    if is_marked(queue, MARKS.returned) then
+      set_mark(queue, MARKS.priorities)
     end
   elseif job.priority ~= 0 then
-    set_mark(queue, PRIORITIES)
+    set_mark(queue, MARKS.priorities)
   end
 end
 
@@ -48,11 +45,13 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   mark_place(queue, job)
   if job.group ~= '' then
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
-    set_mark(queue, PRIORITIES)
+  elseif
+    job.priority ~= 0 or (in_front and (is_marked(queue, MARKS.priorities) or is_marked(queue, MARKS.groups)))
+  then
+    set_mark(queue, MARKS.priorities)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    set_mark(queue, RETURNED)
+    set_mark(queue, MARKS.returned)
     return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
     return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
@@ -77,7 +76,7 @@ end
 local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+  elseif not is_marked(queue, MARKS.priorities) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
@@ -90,8 +89,8 @@ end
 -- Whether more is ready, as far as is known without looking at each.
 local function has_more(keys, queue)
   return is_above(redis.pcall('LLEN', keys.ready), queue.ghosts)
-    or (is_marked(queue, PRIORITIES) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
-    or (is_marked(queue, GROUPS) and is_above(redis.pcall('LLEN', keys.turns), 0))
+    or (is_marked(queue, MARKS.priorities) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
+    or (is_marked(queue, MARKS.groups) and is_above(redis.pcall('LLEN', keys.turns), 0))
 end
 
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
@@ -253,5 +252,5 @@ local function frees_others(queue)
   if queue.idle == 0 or queue.ready == 0 then
     return false
   end
-  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
+  return is_marked(queue, MARKS.groups) or parse_settings(queue.settings).concurrency > 0
 end

@@ -1,6 +1,3 @@
--- A mark; see shared/queue/state.
-local RECURRENCES = 8
-
 -- Changes to recurrences.
 
 -- Behind all that run.
@@ -20,9 +17,7 @@ local function note_short(short, queue, id, recurrence)
     return leave_short(short, queue, id)
   end
   redis.call('ZADD', short, exact(recurrence.known_ms), id)
-  if queue.chores % (REFILL * 2) < REFILL then
-    queue.chores = queue.chores + REFILL
-  end
+  queue.chores = with_flag(queue.chores, CHORES.refill)
 end
 
 -- What comes behind the first write, each once on nothing: one that does not stand among those that run next would never run.
@@ -83,9 +78,7 @@ end
 -- The definition is stored already. Answers the recurrence as it is now.
 local function begin_recurrence(keys, queue, id, before, rule, now_ms)
   local behind_ms = begins_behind(before, rule, now_ms)
-  if queue.marks % (RECURRENCES * 2) < RECURRENCES then
-    queue.marks = queue.marks + RECURRENCES
-  end
+  set_mark(queue, MARKS.recurrences)
   local was = before or { last_ms = 0, last_job = 0, runs = 0 }
   local blank = struct.pack('>dddddB', 0, was.last_ms, was.last_job, was.runs, behind_ms, 0)
   redis.call('HSET', keys.recurrences, 's' .. id, blank, 't' .. id, '')
@@ -167,15 +160,13 @@ local function is_short(recurrence)
     and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 
--- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
--- src/queue/chores.ts.
-local REFILL = 1
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see CHORES.
 
 -- No longer short of times.
 local function leave_short(short, queue, id)
-  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  local is_told = has_flag(queue.chores, CHORES.refill)
   if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
-    queue.chores = queue.chores - REFILL
+    queue.chores = queue.chores - CHORES.refill
   end
 end
 

@@ -6,7 +6,7 @@
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--   flags      FLAGS.plain: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
@@ -92,10 +92,10 @@ local MOST_HISTORY = 100
 
 -- Changes the flags of the run, which the caller writes.
 local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
-  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local stored = has_flag(run.flags, FLAGS.stored) and redis.call('HGET', jobs, 'h' .. seq)
   local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
   redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
-  run.flags = flagged(run.flags, STORED)
+  run.flags = flagged(run.flags, FLAGS.stored)
 end
 
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -155,14 +155,14 @@ end
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
   if run.state == 'f' then
-    if has_flag(run.flags, OWED) then
+    if has_flag(run.flags, FLAGS.owed) then
       keep_end(keys, queue, seq, job, run)
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
   if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
     -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
-    run.flags = flagged(run.flags, AWAITED)
+    run.flags = flagged(run.flags, FLAGS.awaited)
   end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')

@@ -16,7 +16,7 @@
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/due
 --     arrival_us     theoretical arrival time of the queue's rate
---     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     chores         what waits for some process to see to it; see CHORES
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
 --     minute         to which the newest notes of the statistics belong; 0: there are none
@@ -103,11 +103,24 @@ local function open_queue(meta, caller, codec, partitions)
 end
 
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local GROUPS = 2
--- Of those from here on the quick way need not know; see also shared/queue/recurrence.
-local DEPENDENCIES = 4
--- Payloads that are stored apart; see shared/queue/job.
-local BODIES = 128
+local MARKS = bits({
+  'priorities',
+  'groups',
+  -- Of those from here on the quick way need not know.
+  'dependencies',
+  'recurrences',
+  'wide_jobs', -- see `widen`
+  'wide_leases',
+  'returned', -- also of jobs that are gone again; see shared/queue/ready
+  'bodies', -- payloads that are stored apart; see shared/queue/job
+})
+
+-- What scripts cannot do by themselves, and some process has to see to; see src/queue/chores.ts.
+local CHORES = bits({
+  'refill', -- a recurring job runs out of known times
+  'deliver', -- something waits to go to other queues
+  'ask_after', -- parents in other queues are to be asked after
+})
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -141,9 +154,6 @@ local NEVER_MS = 9007199254740991
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-
--- Marks; see `is_marked`.
-local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
 local function widen(queue, mark, written, first)

@@ -133,11 +133,11 @@ end
 -- At most so many, behind what was taken before.
 local function take_some(keys, queue, count, now_us, taken)
   local before = #taken
-  local has_priorities = is_marked(queue, PRIORITIES)
+  local has_priorities = is_marked(queue, MARKS.priorities)
   if has_priorities then
     take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
   end
-  if is_marked(queue, GROUPS) then
+  if is_marked(queue, MARKS.groups) then
     take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
   else
     take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
@@ -166,7 +166,10 @@ end
 
 -- At most so many. Answers also whether there may be more that did not fit into one answer.
 local function take_ready(keys, queue, count, now_us)
-  if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
+  if
+    is_marked(queue, MARKS.returned)
+    and (is_marked(queue, MARKS.priorities) or is_marked(queue, MARKS.groups))
+  then
     bring_returned(keys, queue, count)
   end
   local taken = {
@@ -180,7 +183,7 @@ local function take_ready(keys, queue, count, now_us)
     more_ghosts = MOST_GHOSTS,
     more_empty = MOST_EMPTY,
   }
-  if is_marked(queue, BODIES) and queue.ready > CALL_BYTES then
+  if is_marked(queue, MARKS.bodies) and queue.ready > CALL_BYTES then
     return take_large(keys, queue, count, now_us, taken)
   end
   return take_some(keys, queue, count, now_us, taken), false
@@ -195,13 +198,13 @@ local function try_taking(keys, queue, acks_first)
     redis.call('ZRANGEBYSCORE', keys.leases, '+inf', '-inf')
     redis.call('LRANGE', keys.turns, '1', '0')
   end
-  if is_marked(queue, GROUPS) then
+  if is_marked(queue, MARKS.groups) then
     redis.call('HDEL', keys.groups, '')
     redis.call('HGET', keys.groups, '')
     redis.call('LPOP', keys.turns, '0')
   end
-  if acks_first and is_marked(queue, GROUPS) then
+  if acks_first and is_marked(queue, MARKS.groups) then
     redis.call('LLEN', keys.turns)
   end
-  return is_marked(queue, GROUPS)
+  return is_marked(queue, MARKS.groups)
 end

@@ -22,17 +22,21 @@ local function note_token(subject, token)
   end
 end
 
+-- What a limit is: a group of a repeated argument.
+local LIMITS =
+  fields({ 'name:text', 'algorithm:text', 'limit:integer', 'window_ms:integer', 'burst:integer' })
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/subject.
 local function read_meters(subject, limits, first, server_us)
   local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
+  for at = first, #limits, #LIMITS do
     local place = #meters
     local meter = {
       field = subject.fields[FIRST_LIMIT + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
+      algorithm = limits[at + LIMITS.algorithm],
+      limit = tonumber(limits[at + LIMITS.limit]),
+      window_us = limits[at + LIMITS.window_ms] * 1000,
+      burst = tonumber(limits[at + LIMITS.burst]),
       now_us = now_us,
       kept_until_ms = 0,
       token = 0,

@@ -13,8 +13,8 @@ local FIRST_LIMIT = 5
 -- The subject with what its limits have counted; from `first` on stand the groups of the limits.
 local function read_subject(state, caller, limits, first)
   local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  for at = first, #limits, #LIMITS do
+    fields[#fields + 1] = limits[at + LIMITS.algorithm] .. ':' .. limits[at + LIMITS.name]
   end
   local stored = redis.call('HMGET', state, unpack(fields))
   local token, taken_us, offset_us = read_time(stored[4])
