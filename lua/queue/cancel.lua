@@ -16,12 +16,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
@@ -41,7 +36,7 @@ for at = wanted_at, #wanted, 1 do
   elseif is_held then
     if run.state == 'c' then
       happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
-      note_history(keys.jobs, seq, run, 'x', now_ms, run.at_ms, '')
+      note_history(keys.jobs, seq, run, 'x', queue.now_ms, run.at_ms, '')
     end
     redis.call(
       'HSET',
@@ -52,7 +47,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
+    displace(keys, queue, seq, job, run, size_of(record, run))
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
@@ -64,21 +59,15 @@ for at = wanted_at, #wanted, 1 do
   end
 end
 if queue.settling then
-  local became_ready = settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  local became_ready = settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
   if queue.idle > 0 then
-    call_idle(
-      keys.idle,
-      queue,
-      math.min(became_ready, 8),
-      now_ms,
-      { channel = channel, sharded = sharded, counted = counted }
-    )
+    call_idle(keys.idle, queue, math.min(became_ready, 8))
   end
 end
 if queue.left then
   sweep_ready(keys, queue, queue.left)
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'cancelled', queue.chores, outcomes }

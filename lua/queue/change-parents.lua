@@ -17,12 +17,7 @@ local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to
 
 local queue = try(open_queue(keys.meta, ''))
 
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local seq, record, run = find_job(keys.jobs, keys.ids, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
@@ -43,24 +38,16 @@ for at = changes_at, #changes, #CHANGES do
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)
-if
-  left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms, now_us)
-then
+if left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms) then
   became_ready = 1
 end
 if queue.settling then
-  became_ready = became_ready + settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  became_ready = became_ready + settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then
-  call_idle(
-    keys.idle,
-    queue,
-    math.min(became_ready, 8),
-    now_ms,
-    { channel = channel, sharded = sharded, counted = counted }
-  )
+  call_idle(keys.idle, queue, math.min(became_ready, 8))
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'changed', left, queue.chores }

@@ -12,10 +12,7 @@ local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
 local queue = try(open_queue(keys.meta, ''))
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue)
 local seq, record, run = find_job(keys.jobs, keys.ids, id)
 if not seq then
   return { 'absent' }
@@ -36,7 +33,7 @@ if after ~= before then
   happened(queue, 'tagged', seq, job, run, '')
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 save_queue(keys.meta, queue)
 return { 'tagged', after }

@@ -9,10 +9,7 @@ local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
@@ -32,6 +29,6 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 return { 'tracking', outcomes }

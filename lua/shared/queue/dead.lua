@@ -10,19 +10,19 @@ local function beginning_of(text)
   return string.sub(text, 1, last)
 end
 
-local function count_dead(kinds, queue, kind, seq, message, now_ms)
+local function count_dead(kinds, queue, kind, seq, message)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
   if not number then
     queue.kinds = queue.kinds + 1
-    number, count, first_ms = queue.kinds, 0, now_ms
+    number, count, first_ms = queue.kinds, 0, queue.now_ms
   end
   local text = string.format(
     '%.0f %.0f %.0f %.0f %s %s',
     number,
     count + 1,
     first_ms,
-    now_ms,
+    queue.now_ms,
     seq,
     beginning_of(message)
   )
@@ -31,22 +31,22 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+local function bury_job(keys, queue, seq, job, run, kind, message)
   local flags = run.flags
   if has_flag(flags, FLAGS.parent) then
     end_parent(keys, queue, seq, job.id, 'd', kind .. '\0' .. message)
     flags = flags - FLAGS.parent
   end
-  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  local number = count_dead(keys.kinds, queue, kind, seq, message)
+  redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    pack_run('d', run.token, run.attempts, queue.now_ms, run.size, flags, run.name),
     'e' .. seq,
-    pack_failure(now_ms, kind, message)
+    pack_failure(queue.now_ms, kind, message)
   )
   free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
@@ -69,11 +69,11 @@ local function leave_dead(keys, queue, seq, run)
 end
 
 -- The end of a job that was claimed until now, and is dead.
-local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
-  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+local function bury_claimed(keys, queue, seq, job, run, kind, message)
+  note_history(keys.jobs, seq, run, 'b', queue.now_ms, run.at_ms, kind)
   happened(queue, 'buried', seq, job, run, kind)
   note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
-  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  bury_job(keys, queue, seq, job, run, kind, message)
 end
 
 -- Where in `failed`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and

@@ -70,8 +70,8 @@ end
 
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
 -- time, so the newest may be as new as now; see shared/queue/plain.
-local function note_time(queue, now_us)
-  queue.token = math.max(queue.token, now_us - 1)
+local function note_time(queue)
+  queue.token = math.max(queue.token, queue.now_us - 1)
 end
 
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, `grouped`: the score is
@@ -201,11 +201,11 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(keys, queue, job, seq, in_front, now_us)
+local function join_group(keys, queue, job, seq, in_front)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  place_group(keys, job.group, group, now_us)
+  place_group(keys, job.group, group, queue.now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.

@@ -2,9 +2,8 @@
 
 -- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
 -- lease, and nothing has changed.
-local function lease_jobs(keys, queue, taken, now_us, lease_ms)
-  local now_ms = math.floor(now_us / 1000)
-  local ends_ms = string.format('%.0f', now_ms + lease_ms)
+local function lease_jobs(keys, queue, taken, lease_ms)
+  local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
   local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
   local waited, starting, started, bytes = {}, {}, {}, 0
@@ -40,7 +39,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     told[told_at + 4] = name
     told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
+    runs[#runs + 1] = pack_run('c', token, attempts, queue.now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
     if events then
@@ -75,23 +74,23 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     events[#events + 1] = event
   end
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
-  note_due(queue, now_ms + lease_ms)
-  note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
+  note_due(queue, queue.now_ms + lease_ms)
+  note_spans(queue, 'w', waited, 2, 1, queue.now_us / 1000, 1)
   return told, options
 end
 
 -- Leases jobs that are ready, of which there is room for so many. Answers what is told of them, and of their options, how many they are,
 -- their first token and when the leases end, and whether the caller comes again for others; nil without the right to lease.
-local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)
-  local taken, is_cut = take_ready(keys, queue, room, now_us)
+local function claim_jobs(keys, queue, settings, room, lease_ms)
+  local taken, is_cut = take_ready(keys, queue, room)
   local count = #taken / 3
   if count == 0 then
     leave_taken(keys, queue, taken)
     return {}, {}, 0, 0, 0, is_cut
   end
-  local token = next_token(queue.token, now_us) - 1
+  local token = next_token(queue.token, queue.now_us) - 1
   queue.token = token
-  local told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+  local told, options = lease_jobs(keys, queue, taken, lease_ms)
   if not told then
     -- A call that acks nothing is refused.
     if queue.over == 0 then
@@ -100,9 +99,9 @@ local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)
     return nil
   end
   if settings.rate_limit > 0 then
-    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+    queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count)
   end
-  return told, options, count, token, math.floor(now_us / 1000) + lease_ms, is_cut
+  return told, options, count, token, queue.now_ms + lease_ms, is_cut
 end
 
 -- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
@@ -190,36 +189,35 @@ end
 -- Giving claimed jobs back, as if their attempts had never begun.
 
 -- Before all that wait, or when a delay is over.
-local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+local function give_back(keys, queue, seq, job, run, due_ms)
   redis.call('ZREM', keys.leases, seq)
-  end_claim(keys, queue, job, run, now_us)
-  local now_ms = math.floor(now_us / 1000)
+  end_claim(keys, queue, job, run)
   happened(queue, 'released', seq, job, run, '')
-  note_history(keys.jobs, seq, run, 'g', now_ms, run.at_ms, '')
+  note_history(keys.jobs, seq, run, 'g', queue.now_ms, run.at_ms, '')
   run.attempts = run.attempts - 1
-  if due_ms > now_ms then
-    return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  if due_ms > queue.now_ms then
+    return wait_again(keys, queue, seq, job, run, due_ms)
   end
-  local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
+  local state = place_ready(keys, queue, job, seq, run.size, 'b')
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, run.attempts, queue.now_ms, run.size, run.flags, run.name)
   )
 end
 
 -- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
-local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+local function call_for_returned(idle, queue, standing, soonest_ms)
   if queue.idle == 0 then
     return
   end
   if soonest_ms < math.huge and frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+  call_idle(idle, queue, math.min(standing, 8))
   if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
+    see_to(idle, queue, soonest_ms)
   end
 end
 
@@ -231,9 +229,8 @@ local LOST_MESSAGE = 'the lease ended before the job did'
 -- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
 -- where that was their last attempt.
 -- Answers how many there were.
-local function reclaim_lost(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
+local function reclaim_lost(keys, queue, most)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms, 'LIMIT', '0', most)
   -- From the last to the first: each goes before the one that was lost later.
   for at = #lost, 1, -1 do
     local seq = lost[at]
@@ -241,23 +238,23 @@ local function reclaim_lost(keys, queue, now_us, most)
     redis.call('ZREM', keys.leases, seq)
     if stored[1] then
       local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-      end_claim(keys, queue, job, run, now_us)
+      end_claim(keys, queue, job, run)
       if run.state == 'x' then
         cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
-        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE)
         count_job(queue, 'd', run.name)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST)
-        local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
-        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
+        local state = place_ready(keys, queue, job, seq, run.size, 'b')
+        note_history(keys.jobs, seq, run, 'l', queue.now_ms, run.at_ms, '')
         redis.call(
           'HSET',
           keys.jobs,
           'r' .. seq,
-          pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+          pack_run(state, run.token, run.attempts, queue.now_ms, run.size, run.flags, run.name)
         )
-        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        note_failure(keys.jobs, seq, queue.now_ms, LOST, LOST_MESSAGE)
       end
       if run.state ~= 'x' then
         queue.reclaimed = queue.reclaimed + 1

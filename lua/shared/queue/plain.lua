@@ -19,8 +19,8 @@ end
 -- it; what it waits for is late by less than that.
 local STEP_MS = 1000
 
-local function is_behind(queue, now_ms)
-  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+local function is_behind(queue)
+  return math.max(queue.last, queue.token) > (queue.now_ms + STEP_MS) * 1000
 end
 
 -- Remembers for the statistics how long jobs waited or ran.
@@ -44,17 +44,17 @@ end
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
 -- and groups count.
-local function is_quiet(queue, call, now_ms)
+local function is_quiet(queue, call)
   if
     queue.layout ~= QUEUE_LAYOUT
     or queue.settings
     or queue.marks % MARKS.dependencies > 0
-    or queue.due_ms <= now_ms
+    or queue.due_ms <= queue.now_ms
   then
     return false
   end
-  if queue.marks > MARKS.priorities and queue.due_ms > now_ms + 1000 then
-    if is_behind(queue, now_ms) then
+  if queue.marks > MARKS.priorities and queue.due_ms > queue.now_ms + 1000 then
+    if is_behind(queue) then
       return false
     end
   end
@@ -125,17 +125,19 @@ local function judge_plain(jobs, acks, acks_at)
 end
 
 -- Notes how long acked jobs ran; see judge_plain.
-local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
+local function note_ran(queue, name, since_sum, soonest, latest, stored)
   local count = #stored
-  local sum = now_ms * count - since_sum
-  if not name or not note_alike(queue, 'a', name, count, sum, now_ms - latest, now_ms - soonest) then
+  local sum = queue.now_ms * count - since_sum
+  if
+    not name or not note_alike(queue, 'a', name, count, sum, queue.now_ms - latest, queue.now_ms - soonest)
+  then
     local list = {}
     for _, packed in ipairs(stored) do
       local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
       list[#list + 1] = at_ms
       list[#list + 1] = string.sub(packed, name_at)
     end
-    note_spans(queue, 'a', list, 2, 1, now_ms, 1)
+    note_spans(queue, 'a', list, 2, 1, queue.now_ms, 1)
   end
 end
 
@@ -150,17 +152,17 @@ local function names_of(name, stored)
 end
 
 -- Notes how long claimed jobs waited.
-local function note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+local function note_waited(queue, numbers, names, are_alike, sum_us)
   local count = #numbers
   -- Numbers are times, and rise.
-  local least, greatest = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
-  local sum = (now_us * count - sum_us) / 1000
+  local least, greatest = (queue.now_us - numbers[count]) / 1000, (queue.now_us - numbers[1]) / 1000
+  local sum = (queue.now_us * count - sum_us) / 1000
   if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
     local list = {}
     for at, seq in ipairs(numbers) do
       list[at * 2 - 1], list[at * 2] = seq, names[at]
     end
-    note_spans(queue, 'w', list, 2, 1, now_us, 1000)
+    note_spans(queue, 'w', list, 2, 1, queue.now_us, 1000)
   end
 end
 
@@ -191,8 +193,7 @@ end
 -- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
 -- their payloads; nil without the right to that. The leases of those that are `acked` go before others come. Runs and leases are written
 -- first, and jobs taken from the list last: without the right to that they leave their numbers behind, as ghosts.
-local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, now_us, ends_ms)
-  local now_ms = math.floor(now_us / 1000)
+local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, ends_ms)
   local ends, token, usual = exact(ends_ms), queue.token, queue.usual
   local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
   local are_alike, bytes, sum_us = true, 0, 0
@@ -201,7 +202,7 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
     local size, name, body_at = #record, plain_name(record, usual)
     names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, FLAGS.plain, name)
+    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, queue.now_ms, size, FLAGS.plain, name)
     scores[pair - 1], scores[pair] = ends, seq
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
@@ -226,7 +227,7 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
     queue.ghosts = queue.ghosts + count
   end
   note_due(queue, ends_ms)
-  note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+  note_waited(queue, numbers, names, are_alike, sum_us)
   queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
   return are_alike and { names[1] } or names, payloads
 end

@@ -99,10 +99,10 @@ local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
 end
 
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
-local function note_run(idle, queue, recurrence, now_ms, how)
+local function note_run(idle, queue, recurrence)
   if recurrence.next_ms > 0 then
     note_due(queue, recurrence.next_ms)
-    see_to(idle, queue, recurrence.next_ms, now_ms, how)
+    see_to(idle, queue, recurrence.next_ms)
   end
 end
 
@@ -133,10 +133,10 @@ local function backoff_of(job, run)
 end
 
 -- A job that was claimed waits again, until it is due.
-local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+local function wait_again(keys, queue, seq, job, run, due_ms)
   local state = 's'
-  if due_ms <= math.floor(now_us / 1000) then
-    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  if due_ms <= queue.now_ms then
+    state = place_ready(keys, queue, job, seq, run.size, 'r')
   else
     queue.scheduled = queue.scheduled + run.size
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
@@ -152,8 +152,7 @@ end
 
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
-local function begin_again(keys, queue, seq, job, run, now_us)
-  local now_ms = math.floor(now_us / 1000)
+local function begin_again(keys, queue, seq, job, run)
   if run.state == 'f' then
     if has_flag(run.flags, FLAGS.owed) then
       keep_end(keys, queue, seq, job, run)
@@ -165,13 +164,13 @@ local function begin_again(keys, queue, seq, job, run, now_us)
     run.flags = flagged(run.flags, FLAGS.awaited)
   end
   happened(queue, 'requeued', seq, job, run, '')
-  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
-  local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  note_history(keys.jobs, seq, run, 'q', queue.now_ms, 0, '')
+  local state = place_ready(keys, queue, job, seq, run.size, 'r')
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, 0, queue.now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
 end

@@ -336,8 +336,8 @@ local MOST_NOTES = 16384
 local NOTES_KEPT_MS = '7862400000'
 
 -- Notes end no call: where the user misses a right to them there are none.
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
+local function leave_notes(notes, stats, queue, noted)
+  local minute = queue.now_ms / 60000 - queue.now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted

@@ -108,7 +108,7 @@ local function take_of_group(keys, now_us)
 end
 
 -- The list counts as one group more.
-local function take_in_turn(keys, queue, count, now_us, taken)
+local function take_in_turn(keys, queue, count, taken)
   local ring = redis.call('LLEN', keys.turns)
   while count > 0 and ring > 0 and taken.more_empty > 0 do
     local before = #taken
@@ -116,7 +116,7 @@ local function take_in_turn(keys, queue, count, now_us, taken)
       queue.turn = 0
       take_listed(keys.jobs, keys.ready, queue, 1, taken)
     else
-      local seq, gone = take_of_group(keys, now_us)
+      local seq, gone = take_of_group(keys, queue.now_us)
       ring = ring - gone
       if seq then
         queue.turn = queue.turn + 1
@@ -131,14 +131,14 @@ local function take_in_turn(keys, queue, count, now_us, taken)
 end
 
 -- At most so many, behind what was taken before.
-local function take_some(keys, queue, count, now_us, taken)
+local function take_some(keys, queue, count, taken)
   local before = #taken
   local has_priorities = is_marked(queue, MARKS.priorities)
   if has_priorities then
     take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
   end
   if is_marked(queue, MARKS.groups) then
-    take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
+    take_in_turn(keys, queue, count - (#taken - before) / 3, taken)
   else
     take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
   end
@@ -150,11 +150,11 @@ local function take_some(keys, queue, count, now_us, taken)
 end
 
 -- One after the other, as far as one call does. Answers also whether there may be more.
-local function take_large(keys, queue, count, now_us, taken)
+local function take_large(keys, queue, count, taken)
   local budget = budget_of(count)
   while is_left(budget) do
     local before = #taken
-    take_some(keys, queue, 1, now_us, taken)
+    take_some(keys, queue, 1, taken)
     if #taken == before then
       return taken, false
     end
@@ -165,7 +165,7 @@ local function take_large(keys, queue, count, now_us, taken)
 end
 
 -- At most so many. Answers also whether there may be more that did not fit into one answer.
-local function take_ready(keys, queue, count, now_us)
+local function take_ready(keys, queue, count)
   if
     is_marked(queue, MARKS.returned)
     and (is_marked(queue, MARKS.priorities) or is_marked(queue, MARKS.groups))
@@ -184,9 +184,9 @@ local function take_ready(keys, queue, count, now_us)
     more_empty = MOST_EMPTY,
   }
   if is_marked(queue, MARKS.bodies) and queue.ready > CALL_BYTES then
-    return take_large(keys, queue, count, now_us, taken)
+    return take_large(keys, queue, count, taken)
   end
-  return take_some(keys, queue, count, now_us, taken), false
+  return take_some(keys, queue, count, taken), false
 end
 
 -- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing. Answers whether
