@@ -38,12 +38,7 @@ for at = wanted_at, #wanted, 1 do
       happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
       note_history(keys.jobs, seq, run, 'x', queue.now_ms, run.at_ms, '')
     end
-    redis.call(
-      'HSET',
-      keys.jobs,
-      'r' .. seq,
-      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
-    )
+    store_run(keys.jobs, seq, run, 'x', run.at_ms)
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record, queue.usual)

@@ -71,7 +71,7 @@ if not handed then
     else
       local whole = full_head(read_job(head, queue.usual))
       local stored, size, flags = record_fields(queue, seq, whole, payload)
-      add_run(stored, seq, pack_run('r', 0, 0, now_ms, size, flags, name))
+      add_run(stored, seq, pack_new_run('r', now_ms, size, flags, name))
       for _, field in ipairs(stored) do
         filled = filled + 1
         fields[filled] = field

@@ -54,7 +54,7 @@ for at = wanted_at, #wanted, 1 do
         leave_ready(keys, queue, job, seq)
       end
       job.priority = priority
-      rewrite_job(keys.jobs, queue, seq, job, run, record, outcome)
+      rewrite_job(keys.jobs, queue, seq, job, run, record)
       if outcome == 'ready' and not is_listed then
         stand_ready(keys, queue, job, seq, false)
       end

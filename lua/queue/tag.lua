@@ -27,7 +27,7 @@ if after ~= before then
   redis.call('ZADD', keys.tagged, 'XX', '0', '')
   redis.call('ZREM', keys.tagged, '')
   job.tags = after
-  rewrite_job(keys.jobs, queue, seq, job, run, record, state_of(run))
+  rewrite_job(keys.jobs, queue, seq, job, run, record)
   leave_tags(keys.tagged, seq, before, false)
   enter_tags(keys.tagged, seq, after)
   happened(queue, 'tagged', seq, job, run, '')

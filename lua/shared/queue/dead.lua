@@ -32,10 +32,9 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message)
-  local flags = run.flags
-  if has_flag(flags, FLAGS.parent) then
+  if has_flag(run.flags, FLAGS.parent) then
     end_parent(keys, queue, seq, job.id, 'd', kind .. '\0' .. message)
-    flags = flags - FLAGS.parent
+    run.flags = run.flags - FLAGS.parent
   end
   local number = count_dead(keys.kinds, queue, kind, seq, message)
   redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
@@ -44,7 +43,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, queue.now_ms, run.size, flags, run.name),
+    pack_run(run, 'd', queue.now_ms),
     'e' .. seq,
     pack_failure(queue.now_ms, kind, message)
   )

@@ -117,20 +117,8 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)
-  elseif not run or not has_flag(run.flags, FLAGS.parent) then
-    local at_ms = math.floor(seq / 1000)
-    local packed = run
-        and pack_run(
-          run.state,
-          run.token,
-          run.attempts,
-          run.at_ms,
-          run.size,
-          flagged(run.flags, FLAGS.parent),
-          run.name
-        )
-      or pack_run('r', 0, 0, at_ms, #record, FLAGS.parent, read_job(record, queue.usual).name)
-    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  else
+    flag_job(keys.jobs, queue, seq, record, run, FLAGS.parent)
   end
   return seq
 end
@@ -202,10 +190,8 @@ local function link_done(keys, queue, seq, record, run)
   if copied < CALL_BYTES then
     result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
     queue.copied = copied + #result
-  elseif not has_flag(run.flags, FLAGS.owed) then
-    local flags = flagged(run.flags, FLAGS.owed)
-    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
-    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  else
+    flag_job(keys.jobs, queue, seq, record, run, FLAGS.owed)
   end
   end_parent(keys, queue, seq, id, 'f', result)
 end

@@ -14,12 +14,7 @@ local function show_due(keys, queue, most)
     if job and stands then
       local run = unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-      )
+      store_run(keys.jobs, seq, run, 'r', due_ms)
     end
   end
   return #due / 2

@@ -358,8 +358,7 @@ local function finish_jobs(keys, queue, settings, ended)
       kept[#kept + 1] = queue.now_ms
       kept[#kept + 1] = seq
       kept_runs[#kept_runs + 1] = 'r' .. seq
-      kept_runs[#kept_runs + 1] =
-        pack_run('f', run.token, run.attempts, queue.now_ms, run.size, run.flags, run.name)
+      kept_runs[#kept_runs + 1] = pack_run(run, 'f', queue.now_ms)
       kept_runs[#kept_runs + 1] = 'o' .. seq
       kept_runs[#kept_runs + 1] = result
       if job then

@@ -214,15 +214,15 @@ local function add_job(keys, queue, seq, job, payload, due_ms)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
     if flags ~= 0 then
-      add_run(fields, seq, pack_run('r', 0, 0, queue.now_ms, size, flags, job.name))
+      add_run(fields, seq, pack_new_run('r', queue.now_ms, size, flags, job.name))
     end
     redis.call('HSET', keys.jobs, unpack(fields))
     if place_ready(keys, queue, job, seq, size, 'r') == 's' then
-      local run = pack_run('s', 0, 0, queue.now_ms, size, flags, job.name)
+      local run = pack_new_run('s', queue.now_ms, size, flags, job.name)
       redis.call('HSET', keys.jobs, 'r' .. seq, run)
     end
   else
-    add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+    add_run(fields, seq, pack_new_run('s', due_ms, size, flags, job.name))
     redis.call('HSET', keys.jobs, unpack(fields))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
@@ -236,7 +236,7 @@ end
 -- A job that waits for others; see shared/queue/dependencies.
 local function add_blocked(keys, queue, seq, job, payload)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-  add_run(fields, seq, pack_run('w', 0, 0, queue.now_ms, size, with_flag(flags, FLAGS.child), job.name))
+  add_run(fields, seq, pack_new_run('w', queue.now_ms, size, with_flag(flags, FLAGS.child), job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   mark_place(queue, job)
@@ -316,6 +316,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms)
   elseif apart ~= 0 then
     flags = with_flag(flags, FLAGS.apart)
   end
+  local anew = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
   if old.tags ~= new.tags then
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
@@ -323,23 +324,23 @@ local function replace_job(keys, queue, seq, new, payload, due_ms)
   if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     if run or apart ~= 0 then
       local since_ms = run and run.at_ms or math.floor(seq / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+      store_run(keys.jobs, seq, anew, state, since_ms)
     end
     queue.ready = queue.ready - old_size + size
     return
   end
   leave_place(keys, queue, seq, old, state, old_size)
   if state == 'w' then
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+    store_run(keys.jobs, seq, anew, 'w', run.at_ms)
     queue.blocked = queue.blocked + size
     mark_place(queue, new)
   elseif due_ms == 0 then
-    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r'), queue.now_ms
+    local stands = place_ready(keys, queue, new, seq, size, 'r')
     if run or apart ~= 0 or stands == 's' then
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
+      store_run(keys.jobs, seq, anew, stands, queue.now_ms)
     end
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
+    store_run(keys.jobs, seq, anew, 's', due_ms)
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size

@@ -287,13 +287,13 @@ end
 -- Ready again, for it could not be handed over.
 local function take_back_handed(keys, seq, name, size)
   local at_ms = math.floor(seq / 1000)
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, FLAGS.plain, name))
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('r', at_ms, size, FLAGS.plain, name))
 end
 
 -- Answers whether the user may do that; if not, the job is as it was.
 local function store_handed(keys, queue, seq, name, size, token, ends_ms)
   local scores, marks = { exact(ends_ms), seq }, queue.marks
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, queue.now_ms, size, FLAGS.plain, name))
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_claimed_run(token, 1, queue.now_ms, size, FLAGS.plain, name))
   widen(queue, MARKS.wide_leases, scores, '+inf')
   if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
     return true

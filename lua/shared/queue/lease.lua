@@ -39,7 +39,7 @@ local function lease_jobs(keys, queue, taken, lease_ms)
     told[told_at + 4] = name
     told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = pack_run('c', token, attempts, queue.now_ms, size, flags, name)
+    runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
     if events then
@@ -168,7 +168,7 @@ local function take_back_leases(jobs, queue, taken)
     if not packed then
       local is_plain = string.byte(record) > 0
       local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and FLAGS.plain or 0, name)
+      packed = pack_new_run('r', math.floor(seq / 1000), #record, is_plain and FLAGS.plain or 0, name)
     end
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = packed
@@ -181,7 +181,7 @@ local function take_back_runs(jobs, runs)
   for at = 2, #runs, 2 do
     local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
     local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, FLAGS.plain, name)
+    runs[at] = pack_new_run('r', at_ms, size, FLAGS.plain, name)
   end
   redis.call('HSET', jobs, unpack(runs))
 end
@@ -199,12 +199,7 @@ local function give_back(keys, queue, seq, job, run, due_ms)
     return wait_again(keys, queue, seq, job, run, due_ms)
   end
   local state = place_ready(keys, queue, job, seq, run.size, 'b')
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, run.attempts, queue.now_ms, run.size, run.flags, run.name)
-  )
+  store_run(keys.jobs, seq, run, state, queue.now_ms)
 end
 
 -- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
@@ -248,12 +243,7 @@ local function reclaim_lost(keys, queue, most)
         happened(queue, 'reclaimed', seq, job, run, LOST)
         local state = place_ready(keys, queue, job, seq, run.size, 'b')
         note_history(keys.jobs, seq, run, 'l', queue.now_ms, run.at_ms, '')
-        redis.call(
-          'HSET',
-          keys.jobs,
-          'r' .. seq,
-          pack_run(state, run.token, run.attempts, queue.now_ms, run.size, run.flags, run.name)
-        )
+        store_run(keys.jobs, seq, run, state, queue.now_ms)
         note_failure(keys.jobs, seq, queue.now_ms, LOST, LOST_MESSAGE)
       end
       if run.state ~= 'x' then

@@ -202,7 +202,7 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, e
     local size, name, body_at = #record, plain_name(record, usual)
     names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, queue.now_ms, size, FLAGS.plain, name)
+    runs[pair] = struct.pack(RUN, 'c', token + at, 1, queue.now_ms, size, FLAGS.plain, name)
     scores[pair - 1], scores[pair] = ends, seq
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq

@@ -239,7 +239,7 @@ local function spawn_job(keys, queue, id, recurrence, time_ms)
   local number = number_jobs(queue, 1)
   local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-  add_run(fields, seq, pack_run('r', 0, 0, time_ms, size, flags, job.name))
+  add_run(fields, seq, pack_new_run('r', time_ms, size, flags, job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   enter_tags(keys.tagged, seq, job.tags)
@@ -249,7 +249,7 @@ local function spawn_job(keys, queue, id, recurrence, time_ms)
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
   if place_ready(keys, queue, job, seq, size, 'r') == 's' then
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, time_ms, size, flags, job.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('s', time_ms, size, flags, job.name))
   end
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end

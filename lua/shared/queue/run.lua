@@ -10,8 +10,25 @@
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
+local RUN = '>c1dHdI4Bc0'
+
+-- Of a job that goes on, as it is from now on; the rest is as its run says.
+local function pack_run(run, state, at_ms)
+  return struct.pack(RUN, state, run.token, run.attempts, at_ms, run.size, run.flags, run.name)
+end
+
+-- Of a job that was never claimed.
+local function pack_new_run(state, at_ms, size, flags, name)
+  return struct.pack(RUN, state, 0, 0, at_ms, size, flags, name)
+end
+
+-- Of a job that is claimed now.
+local function pack_claimed_run(token, attempts, now_ms, size, flags, name)
+  return struct.pack(RUN, 'c', token, attempts, now_ms, size, flags, name)
+end
+
+local function store_run(jobs, seq, run, state, at_ms)
+  redis.call('HSET', jobs, 'r' .. seq, pack_run(run, state, at_ms))
 end
 
 local function unpack_run(packed)
@@ -142,12 +159,7 @@ local function wait_again(keys, queue, seq, job, run, due_ms)
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
   end
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-  )
+  store_run(keys.jobs, seq, run, state, due_ms)
 end
 
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
@@ -166,12 +178,8 @@ local function begin_again(keys, queue, seq, job, run)
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', queue.now_ms, 0, '')
   local state = place_ready(keys, queue, job, seq, run.size, 'r')
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, 0, queue.now_ms, run.size, run.flags, run.name)
-  )
+  run.attempts = 0
+  store_run(keys.jobs, seq, run, state, queue.now_ms)
   redis.call('HDEL', keys.jobs, 'o' .. seq)
 end
 

@@ -15,8 +15,8 @@ export const queueSabotages: readonly (ScriptSabotage & { readonly found: QueueR
   {
     what: 'a job whose worker was lost is given out as if nobody had begun it',
     scripts: /^queue\/ack-and-claim$/,
-    rule: 'pack_run(state, run.token, run.attempts, queue.now_ms, run.size, run.flags, run.name)',
-    instead: 'pack_run(state, run.token, run.attempts - 1, queue.now_ms, run.size, run.flags, run.name)',
+    rule: 'store_run(keys.jobs, seq, run, state, queue.now_ms)',
+    instead: 'run.attempts = run.attempts - 1 store_run(keys.jobs, seq, run, state, queue.now_ms)',
     found: 'attempts',
   },
   {
