@@ -36,7 +36,8 @@ for at = failures_at, #failures, #FAILURES do
     local job = read_job(record, queue.usual)
     redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run)
-    bury_claimed(keys, queue, seq, job, run, failures[at + FAILURES.kind], failures[at + FAILURES.message])
+    local failure = { kind = failures[at + FAILURES.kind], message = failures[at + FAILURES.message] }
+    bury_claimed(keys, queue, seq, job, run, failure)
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
   end

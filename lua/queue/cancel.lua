@@ -36,7 +36,8 @@ for at = wanted_at, #wanted, 1 do
   elseif is_held then
     if run.state == 'c' then
       happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
-      note_history(keys.jobs, seq, run, 'x', queue.now_ms, run.at_ms, '')
+      local entry = { what = 'x', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+      note_history(keys.jobs, seq, run, entry)
     end
     store_run(keys.jobs, seq, run, 'x', run.at_ms)
     outcomes[#outcomes + 1] = 'stopping'
@@ -45,7 +46,7 @@ for at = wanted_at, #wanted, 1 do
     displace(keys, queue, seq, job, run, size_of(record, run))
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
-      note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+      note_end(queue, keys.jobs, seq, job, run, CANCELLED)
     end
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1

@@ -36,24 +36,20 @@ for at = failures_at, #failures, #FAILURES do
     end
   else
     local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + FAILURES.delay_ms])
+    local failure = { kind = failures[at + FAILURES.kind], message = failures[at + FAILURES.message] }
     redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run)
     if run.attempts >= job.max_attempts then
-      bury_claimed(keys, queue, seq, job, run, failures[at + FAILURES.kind], failures[at + FAILURES.message])
+      bury_claimed(keys, queue, seq, job, run, failure)
       buried[#buried + 1] = place
       note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, queue.now_ms, 1)
     else
       local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-      note_history(keys.jobs, seq, run, 't', queue.now_ms, run.at_ms, failures[at + FAILURES.kind])
-      happened(queue, 'retried', seq, job, run, failures[at + FAILURES.kind])
+      local entry = { what = 't', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = failure.kind }
+      note_history(keys.jobs, seq, run, entry)
+      happened(queue, 'retried', seq, job, run, failure.kind)
       wait_again(keys, queue, seq, job, run, due_ms)
-      note_failure(
-        keys.jobs,
-        seq,
-        queue.now_ms,
-        failures[at + FAILURES.kind],
-        failures[at + FAILURES.message]
-      )
+      note_failure(keys.jobs, seq, queue.now_ms, failure)
       queue.retried = queue.retried + 1
       ran[#ran + 1] = run.at_ms
       ran[#ran + 1] = run.name

@@ -10,7 +10,8 @@ local function beginning_of(text)
   return string.sub(text, 1, last)
 end
 
-local function count_dead(kinds, queue, kind, seq, message)
+local function count_dead(kinds, queue, seq, failure)
+  local kind = failure.kind
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
   if not number then
@@ -24,19 +25,19 @@ local function count_dead(kinds, queue, kind, seq, message)
     first_ms,
     queue.now_ms,
     seq,
-    beginning_of(message)
+    beginning_of(failure.message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
 end
 
--- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(keys, queue, seq, job, run, kind, message)
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free. `failure`: of what `kind`, and its `message`.
+local function bury_job(keys, queue, seq, job, run, failure)
   if has_flag(run.flags, FLAGS.parent) then
-    end_parent(keys, queue, seq, job.id, 'd', kind .. '\0' .. message)
+    end_parent(keys, queue, seq, job.id, 'd', failure.kind .. '\0' .. failure.message)
     run.flags = run.flags - FLAGS.parent
   end
-  local number = count_dead(keys.kinds, queue, kind, seq, message)
+  local number = count_dead(keys.kinds, queue, seq, failure)
   redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
   redis.call(
@@ -45,7 +46,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message)
     'r' .. seq,
     pack_run(run, 'd', queue.now_ms),
     'e' .. seq,
-    pack_failure(queue.now_ms, kind, message)
+    pack_failure(queue.now_ms, failure)
   )
   free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
@@ -68,11 +69,13 @@ local function leave_dead(keys, queue, seq, run)
 end
 
 -- The end of a job that was claimed until now, and is dead.
-local function bury_claimed(keys, queue, seq, job, run, kind, message)
-  note_history(keys.jobs, seq, run, 'b', queue.now_ms, run.at_ms, kind)
+local function bury_claimed(keys, queue, seq, job, run, failure)
+  local kind = failure.kind
+  note_history(keys.jobs, seq, run, { what = 'b', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = kind })
   happened(queue, 'buried', seq, job, run, kind)
-  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
-  bury_job(keys, queue, seq, job, run, kind, message)
+  local ended = { state = 'd', kind = kind, message = failure.message, result = '' }
+  note_end(queue, keys.jobs, seq, job, run, ended)
+  bury_job(keys, queue, seq, job, run, failure)
 end
 
 -- Where in `failed`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and

@@ -272,19 +272,15 @@ end
 
 local PARENT_FAILED = 'parent-failed'
 
--- One whose parent died or was cancelled.
-local function fail_child(keys, queue, seq, job, run, policy, stored, parent)
-  unblock(keys, queue, seq, run)
-  leave_parents(keys, queue, seq, stored)
-  if policy == 'b' then
-    note_history(keys.jobs, seq, run, 'b', queue.now_ms, 0, PARENT_FAILED)
-    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
-    count_job(queue, 'd', run.name)
-    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
-    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent)
-  else
-    cancel_job(keys, queue, seq, job, run)
-  end
+-- One whose parent died or was cancelled, and that waits no more. `message`: what became of the parent.
+local function bury_child(keys, queue, seq, job, run, message)
+  local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = PARENT_FAILED }
+  note_history(keys.jobs, seq, run, entry)
+  happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+  count_job(queue, 'd', run.name)
+  local ended = { state = 'd', kind = PARENT_FAILED, message = message, result = '' }
+  note_end(queue, keys.jobs, seq, job, run, ended)
+  bury_job(keys, queue, seq, job, run, ended)
 end
 
 -- Answers whether the child became ready.
@@ -298,7 +294,13 @@ local function settle_child(keys, queue, seq, letter, id)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
-    fail_child(keys, queue, seq, job, run, policy, stored[3], parent)
+    unblock(keys, queue, seq, run)
+    leave_parents(keys, queue, seq, stored[3])
+    if policy == 'b' then
+      bury_child(keys, queue, seq, job, run, parent)
+    else
+      cancel_job(keys, queue, seq, job, run)
+    end
     return false
   end
   redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)

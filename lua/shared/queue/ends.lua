@@ -61,8 +61,9 @@ end
 -- shared/queue/tell-others.
 local KEPT_FOR_WAITERS_MS = 60000
 
--- `state`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
-local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+-- `ended`: its state (f done, d dead, x cancelled), the kind and the message of what it died of, and its result; '' for what it
+-- has not. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, ended)
   local is_awaited = run and has_flag(run.flags, FLAGS.awaited)
   if not is_awaited and job.keep_result_ms == 0 then
     return
@@ -78,10 +79,10 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
   queue.ends[#queue.ends + 1] = {
     id = job.id == '' and seq or job.id,
     seq = seq,
-    state = state,
-    kind = kind,
-    message = message,
-    result = result,
+    state = ended.state,
+    kind = ended.kind,
+    message = ended.message,
+    result = ended.result,
     keep_ms = keep_ms,
     waiters = waiters,
   }
@@ -263,10 +264,12 @@ local function stop_job(keys, queue, seq)
   cancel_job(keys, queue, seq, job, run)
 end
 
+local CANCELLED = { state = 'x', kind = '', message = '', result = '' }
+
 -- The end of a job that was cancelled, and stands nowhere any more.
 local function cancel_job(keys, queue, seq, job, run)
   happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  note_end(queue, keys.jobs, seq, job, run, CANCELLED)
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
   count_job(queue, 'c', run.name)
@@ -351,7 +354,7 @@ local function finish_jobs(keys, queue, settings, ended)
       queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
     end
     if job then
-      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+      note_end(queue, keys.jobs, seq, job, run, { state = 'f', kind = '', message = '', result = result })
     end
     if keeps then
       queue.done = queue.done + run.size

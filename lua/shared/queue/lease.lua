@@ -193,7 +193,8 @@ local function give_back(keys, queue, seq, job, run, due_ms)
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run)
   happened(queue, 'released', seq, job, run, '')
-  note_history(keys.jobs, seq, run, 'g', queue.now_ms, run.at_ms, '')
+  local entry = { what = 'g', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+  note_history(keys.jobs, seq, run, entry)
   run.attempts = run.attempts - 1
   if due_ms > queue.now_ms then
     return wait_again(keys, queue, seq, job, run, due_ms)
@@ -218,8 +219,7 @@ end
 
 -- Taking back what lost workers held.
 
-local LOST = 'lost'
-local LOST_MESSAGE = 'the lease ended before the job did'
+local LOST = { kind = 'lost', message = 'the lease ended before the job did' }
 
 -- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
 -- where that was their last attempt.
@@ -237,14 +237,15 @@ local function reclaim_lost(keys, queue, most)
       if run.state == 'x' then
         cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
-        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE)
+        bury_claimed(keys, queue, seq, job, run, LOST)
         count_job(queue, 'd', run.name)
       else
-        happened(queue, 'reclaimed', seq, job, run, LOST)
+        happened(queue, 'reclaimed', seq, job, run, LOST.kind)
         local state = place_ready(keys, queue, job, seq, run.size, 'b')
-        note_history(keys.jobs, seq, run, 'l', queue.now_ms, run.at_ms, '')
+        local entry = { what = 'l', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+        note_history(keys.jobs, seq, run, entry)
         store_run(keys.jobs, seq, run, state, queue.now_ms)
-        note_failure(keys.jobs, seq, queue.now_ms, LOST, LOST_MESSAGE)
+        note_failure(keys.jobs, seq, queue.now_ms, LOST)
       end
       if run.state ~= 'x' then
         queue.reclaimed = queue.reclaimed + 1

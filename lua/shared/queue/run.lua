@@ -65,8 +65,8 @@ end
 
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+local function pack_failure(at_ms, failure)
+  return struct.pack('>dHc0', at_ms, #failure.kind, failure.kind) .. failure.message
 end
 
 local function unpack_failure(packed)
@@ -107,11 +107,11 @@ end
 --   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
 local MOST_HISTORY = 100
 
--- Changes the flags of the run, which the caller writes.
-local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+-- Notes such an entry, but for what the run says. Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, entry)
   local stored = has_flag(run.flags, FLAGS.stored) and redis.call('HGET', jobs, 'h' .. seq)
-  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
-  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  local packed = struct.pack('>c1dHdd', entry.what, entry.at_ms, run.attempts, run.token, entry.claimed_ms)
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, packed .. entry.kind, MOST_HISTORY, 1))
   run.flags = flagged(run.flags, FLAGS.stored)
 end
 
@@ -124,8 +124,8 @@ local function note_run(idle, queue, recurrence)
 end
 
 -- Remembers why a job failed last; see `pack_failure`.
-local function note_failure(jobs, seq, at_ms, kind, message)
-  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
+local function note_failure(jobs, seq, at_ms, failure)
+  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, failure))
 end
 
 -- When a job is tried again, and how it waits until then.
@@ -169,14 +169,15 @@ local function begin_again(keys, queue, seq, job, run)
     if has_flag(run.flags, FLAGS.owed) then
       keep_end(keys, queue, seq, job, run)
     end
-    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+    local claimed_ms = math.floor(run.token / 1000)
+    note_history(keys.jobs, seq, run, { what = 'f', at_ms = run.at_ms, claimed_ms = claimed_ms, kind = '' })
   end
   if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
     -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
     run.flags = flagged(run.flags, FLAGS.awaited)
   end
   happened(queue, 'requeued', seq, job, run, '')
-  note_history(keys.jobs, seq, run, 'q', queue.now_ms, 0, '')
+  note_history(keys.jobs, seq, run, { what = 'q', at_ms = queue.now_ms, claimed_ms = 0, kind = '' })
   local state = place_ready(keys, queue, job, seq, run.size, 'r')
   run.attempts = 0
   store_run(keys.jobs, seq, run, state, queue.now_ms)
