@@ -30,12 +30,12 @@ local now_us, now_ms = queue.now_us, queue.now_ms
 if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call) then
   return { 'declined' }
 end
-local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
-  judge_plain(keys.jobs, acks, acks_at)
-local taken, stored = look_at_listed(keys.jobs, keys.ready, limit)
-if not ended or not taken then
+local acked = judge_plain(keys.jobs, acks, acks_at)
+local taken, stored = look_at_listed(keys, limit)
+if not acked or not taken then
   return { 'declined' }
 end
+local numbers = acked.numbers
 
 local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
@@ -45,8 +45,8 @@ if #numbers > 0 then
   if acks_alone then
     redis.call('ZREM', keys.leases, '')
   end
-  queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
-  note_ran(queue, name, since_sum, soonest, latest, runs)
+  queue.claimed, queue.acked = queue.claimed - acked.bytes, queue.acked + #numbers
+  note_ran(queue, acked)
 end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -54,7 +54,7 @@ end
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  names, payloads = lease_plain(keys.jobs, keys.ready, keys.leases, queue, numbers, taken, stored, ends_ms)
+  names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
   if not names then
     -- Nothing is leased without the right to that; a call that acks nothing is refused.
     if #numbers == 0 then
@@ -82,7 +82,7 @@ if queue.idle > 0 or waits then
   end
 end
 if queue.noted then
-  leave_notes(keys.notes, keys.stats, queue, queue.noted)
+  leave_notes(keys, queue, queue.noted)
 end
 local taken_text = table.concat(taken, ' ')
 save_queue_and_call(
@@ -96,17 +96,17 @@ if #numbers > 0 then
   if acks_alone then
     redis.call('ZREM', keys.leases, unpack(numbers))
   end
-  redis.call('HDEL', keys.jobs, unpack(ended))
+  redis.call('HDEL', keys.jobs, unpack(acked.fields))
 end
 if queue.listened_ms > now_ms then
   local pieces = { '' }
   if #numbers > 0 then
     local tokens = { acks[acks_at + PLAIN_ACKS.token] }
-    for place = 2, are_in_turn and 1 or #numbers do
+    for place = 2, acked.are_in_turn and 1 or #numbers do
       tokens[place] = acks[acks_at + place * 2 - 1]
     end
     local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
-    plain_line(pieces, '\n*acked\t', ended_text, tokens_text, names_of(name, runs))
+    plain_line(pieces, '\n*acked\t', ended_text, tokens_text, names_of(acked))
   end
   if count > 0 then
     plain_line(pieces, '\n*claimed\t', taken_text, exact(token + 1), names)

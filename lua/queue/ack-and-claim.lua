@@ -34,7 +34,7 @@ end
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
-  local found = claimed_before(keys.jobs, keys.leases, tonumber(token), tonumber(count), ends_ms)
+  local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(keys.jobs, found, tonumber(count), queue.usual)
   return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
@@ -46,7 +46,7 @@ if limit > 0 and queue.marks % MARKS.dependencies > 0 then
 end
 local refused
 do
-  refused, queue.over = carry_out_acks(keys, keys.meta, queue, settings, acks, acks_at, has_tried)
+  refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
 end
 if limit > 0 and queue.watch_ms <= queue.now_ms then
   queue.watch_ms = 0
@@ -58,7 +58,7 @@ end
 if
   limit > 0 and (queue.due_ms <= queue.now_ms or (queue.is_behind and queue.due_ms > queue.now_ms + 1000))
 then
-  bring_due(keys, keys.meta, queue, settings, limit)
+  bring_due(keys, queue, settings, limit)
 end
 local settled = 0
 if queue.settling then

@@ -26,9 +26,9 @@ do -- Lua has room for 200 locals.
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local first = number_jobs(queue, (#steps - steps_at + 1) / #STEPS)
-local tally, refused = new_spec_tally(), {}
+local tally, refused = new_spec_tally(steps), {}
 for at = steps_at, #steps, #STEPS do
   local place, seq, target = (at - steps_at) / #STEPS, steps[at + STEPS.number], steps[at + STEPS.target]
   local _, run, why = judge_job(keys.jobs, seq, tonumber(steps[at + STEPS.token]))
@@ -41,7 +41,7 @@ for at = steps_at, #steps, #STEPS do
   else
     finish_jobs(keys, queue, settings, { seq, run, steps[at + STEPS.result] })
     if target == '' then
-      enqueue_spec(keys, queue, tally, steps, at + STEPS.name, place, exact(first + place))
+      enqueue_spec(keys, queue, tally, at + STEPS.name, place, exact(first + place))
     else
       put_out(keys, queue, target, 'j' .. pack_spec(steps, at + STEPS.name))
     end

@@ -21,7 +21,7 @@ if remembered then
   return { 'buried', 0, parse_refused(remembered) }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local refused, ran = {}, {}
 for at = failures_at, #failures, #FAILURES do
   local seq = failures[at + FAILURES.number]
@@ -42,7 +42,7 @@ for at = failures_at, #failures, #FAILURES do
     ran[#ran + 1] = run.name
   end
 end
-note_spans(queue, 'b', ran, 2, 1, queue.now_ms, 1)
+note_spans(queue, 'b', ran, queue.now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
   freed = math.max(freed, settle_children(keys, queue, 100))

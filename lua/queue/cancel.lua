@@ -22,13 +22,13 @@ for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local is_held = run and (run.state == 'c' or run.state == 'x')
   if seq and not has_tried then
     if is_held then
       refuse_when_full(keys)
     end
-    try_rights(keys.meta, queue, keys)
+    try_rights(keys, queue)
     has_tried = true
   end
   if not seq then

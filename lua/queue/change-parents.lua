@@ -18,7 +18,7 @@ local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to
 local queue = try(open_queue(keys.meta, ''))
 
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
   return { 'refused', state }
@@ -31,7 +31,7 @@ end
 if changes[changes_at + CHANGES.adds] == '1' then
   refuse_when_full(keys)
 end
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local wants = read_wants(keys, seq)
 for at = changes_at, #changes, #CHANGES do
   change_parent(keys, queue, seq, wants, changes[at + CHANGES.adds] == '1', changes[at + CHANGES.parent])

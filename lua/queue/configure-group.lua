@@ -34,7 +34,7 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-  try_group(keys.meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
+  try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
   begin_queue(keys.meta, queue)
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0

@@ -104,6 +104,6 @@ if queue.listened_ms > now_ms then
   end
   publish_pieces(keys.listeners, pieces, now_ms)
 end
-leave_notes(keys.notes, keys.stats, queue, count_note('e', name, count) .. (queue.noted or ''))
+leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
 save_queue_and_call(keys.meta, queue, caller, call, first_seq)
 return { 'enqueued', first }

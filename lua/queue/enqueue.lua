@@ -31,18 +31,18 @@ end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 if meets_others(queue, specs, specs_at) then
   refuse_when_full(keys)
-  try_rights(keys.meta, queue, keys)
+  try_rights(keys, queue)
 else
   try_places(keys, specs, specs_at)
 end
 local first = number_jobs(queue, (#specs - specs_at + 1) / #SPECS)
 local form, base = exact_range(first, queue.last)
-local tally = new_spec_tally()
+local tally = new_spec_tally(specs)
 begin_queue(keys.meta, queue)
 begin_jobs(keys, queue)
 for at = specs_at, #specs, #SPECS do
   local place = (at - specs_at) / #SPECS
-  enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place))
+  enqueue_spec(keys, queue, tally, at, place, string.format(form, first - base + place))
 end
 if queue.settling then
   tally.ready = tally.ready + settle_children(keys, queue, 100)

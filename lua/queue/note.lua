@@ -22,7 +22,7 @@ local refused, logs = {}, {}
 for at = notes_at, #notes, #NOTES do
   local token, what, value =
     tonumber(notes[at + NOTES.token]), notes[at + NOTES.what], notes[at + NOTES.value]
-  local seq, record, run = find_job(keys.jobs, keys.ids, notes[at + NOTES.number])
+  local seq, record, run = find_job(keys, notes[at + NOTES.number])
   local why = not seq and 'absent' or token > 0 and why_not(run, token)
   if why then
     refused[#refused + 1] = (at - notes_at) / #NOTES

@@ -29,10 +29,10 @@ end
 
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local known, tally = tonumber(redis.call('HGET', keys.inbox, source) or 0), new_spec_tally()
 local from = { source = source, newest = known }
-local taken = take_entries(keys, keys.meta, queue, tally, from, entries, entries_at)
+local taken = take_entries(keys, queue, tally, from, entries, entries_at)
 if from.newest > known then
   redis.call('HSET', keys.inbox, source, exact(from.newest))
 end

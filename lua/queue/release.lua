@@ -22,7 +22,7 @@ if remembered then
   return { 'released', 0, parse_refused(remembered) }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do

@@ -30,7 +30,7 @@ for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   queue.moved = (queue.moved or 0) + (record and #record or 0)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then

@@ -19,8 +19,8 @@ local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
 local queue = try(open_queue(keys.meta, ''))
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(keys.meta, queue, keys)
-local numbers, is_end = page_of_kind(keys.failed, keys.kinds, kind, after, limit)
+try_rights(keys, queue)
+local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
@@ -48,7 +48,7 @@ if queue.idle > 0 then
   call_idle(keys.idle, queue, math.min(standing, 8))
 end
 if queue.counted then
-  leave_notes(keys.notes, keys.stats, queue, packed_notes(queue))
+  leave_notes(keys, queue, packed_notes(queue))
 end
 if queue.events then
   publish(keys.listeners, queue.events, queue.now_ms)

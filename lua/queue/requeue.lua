@@ -15,13 +15,13 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if outcome == 'stopping' then
     outcome = 'claimed'

@@ -22,7 +22,7 @@ if remembered then
   return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, #FAILURES do
@@ -42,7 +42,7 @@ for at = failures_at, #failures, #FAILURES do
     if run.attempts >= job.max_attempts then
       bury_claimed(keys, queue, seq, job, run, failure)
       buried[#buried + 1] = place
-      note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, queue.now_ms, 1)
+      note_spans(queue, 'b', { run.at_ms, run.name }, queue.now_ms, 1)
     else
       local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
       local entry = { what = 't', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = failure.kind }
@@ -58,7 +58,7 @@ for at = failures_at, #failures, #FAILURES do
     end
   end
 end
-note_spans(queue, 't', ran, 2, 1, queue.now_ms, 1)
+note_spans(queue, 't', ran, queue.now_ms, 1)
 if queue.settling then
   standing = standing + settle_children(keys, queue, 100)
   see_to_rest(keys.idle, queue)

@@ -13,7 +13,7 @@ local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
 local queue = try(open_queue(keys.meta, ''))
 begin_call(queue)
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+local seq, record, run = find_job(keys, id)
 if not seq then
   return { 'absent' }
 end

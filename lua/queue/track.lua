@@ -12,7 +12,7 @@ local queue = try(open_queue(keys.meta, ''))
 begin_call(queue)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local is_tracked = run ~= nil and has_flag(run.flags, FLAGS.tracked)
   if seq and follows ~= is_tracked then
     local job = read_job(record, queue.usual)

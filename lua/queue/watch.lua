@@ -22,7 +22,7 @@ try(refusal_of_queue(queue))
 
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local absent = {}
 -- What has ended is put out at once, from where it is stored.
 queue.copied = CALL_BYTES

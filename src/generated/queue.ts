@@ -25,12 +25,12 @@ local now_us, now_ms = queue.now_us, queue.now_ms
 if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call) then
 return { 'declined' }
 end
-local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
-judge_plain(jobs, acks, acks_at)
-local taken, stored = look_at_listed(jobs, ready, limit)
-if not ended or not taken then
+local acked = judge_plain(jobs, acks, acks_at)
+local taken, stored = look_at_listed(keys, limit)
+if not acked or not taken then
 return { 'declined' }
 end
+local numbers = acked.numbers
 local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
 if #numbers > 0 then
@@ -38,8 +38,8 @@ redis.call('HDEL', jobs, '')
 if acks_alone then
 redis.call('ZREM', leases, '')
 end
-queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
-note_ran(queue, name, since_sum, soonest, latest, runs)
+queue.claimed, queue.acked = queue.claimed - acked.bytes, queue.acked + #numbers
+note_ran(queue, acked)
 end
 if queue.watch_ms <= now_ms then
 queue.watch_ms = 0
@@ -47,7 +47,7 @@ end
 if count > 0 then
 queue.token = next_token(queue.token, now_us) - 1
 token, ends_ms = queue.token, now_ms + lease_ms
-names, payloads = lease_plain(jobs, ready, leases, queue, numbers, taken, stored, ends_ms)
+names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
 if not names then
 if #numbers == 0 then
 redis.call('ZADD', leases, 'XX', '0', '')
@@ -73,7 +73,7 @@ recheck_ms = wait_idle(idle, queue, worker, due_ms, score)
 end
 end
 if queue.noted then
-leave_notes(notes, stats, queue, queue.noted)
+leave_notes(keys, queue, queue.noted)
 end
 local taken_text = table.concat(taken, ' ')
 save_queue_and_call(
@@ -87,17 +87,17 @@ if #numbers > 0 then
 if acks_alone then
 redis.call('ZREM', leases, unpack(numbers))
 end
-redis.call('HDEL', jobs, unpack(ended))
+redis.call('HDEL', jobs, unpack(acked.fields))
 end
 if queue.listened_ms > now_ms then
 local pieces = { '' }
 if #numbers > 0 then
 local tokens = { acks[acks_at + 1] }
-for place = 2, are_in_turn and 1 or #numbers do
+for place = 2, acked.are_in_turn and 1 or #numbers do
 tokens[place] = acks[acks_at + place * 2 - 1]
 end
 local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
-plain_line(pieces, '\\n*acked\\t', ended_text, tokens_text, names_of(name, runs))
+plain_line(pieces, '\\n*acked\\t', ended_text, tokens_text, names_of(acked))
 end
 if count > 0 then
 plain_line(pieces, '\\n*claimed\\t', taken_text, exact(token + 1), names)
@@ -137,7 +137,7 @@ end
 local paused = settings.paused and 1 or 0
 if remembered then
 local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
-local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
+local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
 local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
 return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
@@ -147,7 +147,7 @@ has_tried = try_taking(keys, queue, #acks >= acks_at)
 end
 local refused
 do
-refused, queue.over = carry_out_acks(keys, meta, queue, settings, acks, acks_at, has_tried)
+refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
 end
 if limit > 0 and queue.watch_ms <= queue.now_ms then
 queue.watch_ms = 0
@@ -158,7 +158,7 @@ end
 if
 limit > 0 and (queue.due_ms <= queue.now_ms or (queue.is_behind and queue.due_ms > queue.now_ms + 1000))
 then
-bring_due(keys, meta, queue, settings, limit)
+bring_due(keys, queue, settings, limit)
 end
 local settled = 0
 if queue.settling then
@@ -228,9 +228,9 @@ end
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local first = number_jobs(queue, (#steps - steps_at + 1) / 26)
-local tally, refused = new_spec_tally(), {}
+local tally, refused = new_spec_tally(steps), {}
 for at = steps_at, #steps, 26 do
 local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
 local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
@@ -243,7 +243,7 @@ end
 else
 finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] })
 if target == '' then
-enqueue_spec(keys, queue, tally, steps, at + 4, place, exact(first + place))
+enqueue_spec(keys, queue, tally, at + 4, place, exact(first + place))
 else
 put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4))
 end
@@ -317,7 +317,7 @@ local since_ms = tonumber(ARGV[6])
 local comes = ARGV[7] == '1'
 local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
-local seq, record, run = find_job(jobs, ids, id)
+local seq, record, run = find_job(keys, id)
 if leaves then
 leave_waiters(jobs, seq, waiter)
 return { 'left' }
@@ -351,7 +351,7 @@ if remembered then
 return { 'buried', 0, parse_refused(remembered) }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
 local seq = failures[at]
@@ -372,7 +372,7 @@ ran[#ran + 1] = run.at_ms
 ran[#ran + 1] = run.name
 end
 end
-note_spans(queue, 'b', ran, 2, 1, queue.now_ms, 1)
+note_spans(queue, 'b', ran, queue.now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
 freed = math.max(freed, settle_children(keys, queue, 100))
@@ -395,13 +395,13 @@ for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
 break
 end
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local is_held = run and (run.state == 'c' or run.state == 'x')
 if seq and not has_tried then
 if is_held then
 refuse_when_full(keys)
 end
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 has_tried = true
 end
 if not seq then
@@ -447,7 +447,7 @@ local id = ARGV[4]
 local changes, changes_at = ARGV, 5
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-local seq, record, run = find_job(jobs, ids, id)
+local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
 return { 'refused', state }
@@ -460,7 +460,7 @@ end
 if changes[changes_at] == '1' then
 refuse_when_full(keys)
 end
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local wants = read_wants(keys, seq)
 for at = changes_at, #changes, 2 do
 change_parent(keys, queue, seq, wants, changes[at] == '1', changes[at + 1])
@@ -569,7 +569,7 @@ local before = rate_of(group)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-try_group(meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
+try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
 begin_queue(meta, queue)
 if rate_limit >= 0 then
 group.rate_burst = rate_limit > 0 and rate_burst or 0
@@ -784,7 +784,7 @@ plain_line(pieces, '\\n*claimed\\t', first_seq, exact(queue.token), names)
 end
 publish_pieces(listeners, pieces, now_ms)
 end
-leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''))
+leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
 save_queue_and_call(meta, queue, caller, call, first_seq)
 return { 'enqueued', first }` }
 const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 31], text: `local codec = ARGV[1]
@@ -807,18 +807,18 @@ end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 if meets_others(queue, specs, specs_at) then
 refuse_when_full(keys)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 else
 try_places(keys, specs, specs_at)
 end
 local first = number_jobs(queue, (#specs - specs_at + 1) / 22)
 local form, base = exact_range(first, queue.last)
-local tally = new_spec_tally()
+local tally = new_spec_tally(specs)
 begin_queue(meta, queue)
 begin_jobs(keys, queue)
 for at = specs_at, #specs, 22 do
 local place = (at - specs_at) / 22
-enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place))
+enqueue_spec(keys, queue, tally, at, place, string.format(form, first - base + place))
 end
 if queue.settling then
 tally.ready = tally.ready + settle_children(keys, queue, 100)
@@ -870,7 +870,7 @@ local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
 if is_left(budget) then
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 if seq then
 spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
 spend(budget, 0, tell_log(log, jobs, seq, place))
@@ -882,7 +882,7 @@ end
 return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
 const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local id = ARGV[1]
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local seq, _, run = find_job(jobs, ids, id)
+local seq, _, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
 end
@@ -933,25 +933,29 @@ queue.blocked,
 redis.call('ZCARD', outbox),
 read_burst(meta, 'burst', settings),
 }` }
-const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
+local keys = {
+meta = meta,
 local jobs = KEYS[2]
 local keys = {
 jobs = jobs,
 jobs = KEYS[2],
 local ready = KEYS[3]
+ready = ready,
 ready = KEYS[3],
 local ready = KEYS[2]
-ready = ready,
+local keys = {
 prioritized = KEYS[4],
 local prioritized = KEYS[4]
 local prioritized = KEYS[3]
 prioritized = prioritized,
+}
 scheduled = KEYS[5],
 local scheduled = KEYS[5]
 local scheduled = KEYS[4]
 local leases = KEYS[4]
-local leases = KEYS[6]
 leases = leases,
+local leases = KEYS[6]
 leases = KEYS[6],
 leases = KEYS[4],
 local leases = KEYS[3]
@@ -965,7 +969,6 @@ groups = KEYS[8],
 groups = KEYS[7],
 local groups = KEYS[8]
 local groups = KEYS[2]
-local keys = {
 groups = groups,
 local groups = KEYS[7]
 local groups = KEYS[6]
@@ -983,12 +986,13 @@ local held = KEYS[4]
 }
 held = KEYS[8],
 ids = KEYS[11],
-local ids = KEYS[3]
+ids = KEYS[3],
+}
+ids = KEYS[10],
+local ids = KEYS[11]
+ids = KEYS[9],
 local ids = KEYS[10]
 ids = ids,
-local ids = KEYS[11]
-ids = KEYS[10],
-local ids = KEYS[9]
 dead = KEYS[12],
 dead = KEYS[11],
 local dead = KEYS[12]
@@ -996,14 +1000,14 @@ local dead = KEYS[8]
 failed = KEYS[13],
 failed = KEYS[12],
 local failed = KEYS[13]
-local failed = KEYS[3]
-local failed = KEYS[12]
-failed = failed,
+local keys = {
+failed = KEYS[3],
 kinds = KEYS[14],
 kinds = KEYS[13],
 local kinds = KEYS[14]
 local kinds = KEYS[2]
-local kinds = KEYS[4]
+kinds = KEYS[4],
+}
 local kinds = KEYS[13]
 kinds = kinds,
 done = KEYS[15],
@@ -1017,7 +1021,6 @@ idle = KEYS[16],
 local idle = KEYS[15]
 local idle = KEYS[14]
 local idle = KEYS[2]
-}
 idle = KEYS[15],
 blocked = KEYS[17],
 blocked = KEYS[16],
@@ -1084,33 +1087,30 @@ tagged = KEYS[23],
 tagged = KEYS[22],
 tagged = KEYS[21],
 local tagged = KEYS[27]
-}
 local tagged = KEYS[3]
 local tagged = KEYS[5]
 local tagged = KEYS[2]
-local notes = KEYS[7]
+notes = KEYS[7],
 notes = KEYS[27],
 notes = KEYS[24],
 notes = KEYS[23],
 notes = KEYS[22],
 local notes = KEYS[28]
-local notes = KEYS[22]
 local notes = KEYS[2]
-local stats = KEYS[8]
-stats = KEYS[28],
+stats = KEYS[8],
 }
+stats = KEYS[28],
 stats = KEYS[25],
 stats = KEYS[24],
 stats = KEYS[23],
 local stats = KEYS[29]
-local stats = KEYS[23]
 local stats = KEYS[3]` }
 const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local codec = ARGV[1]
 local kind = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
 local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
-local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local told = {}
 local looked = tell_page(told, jobs, numbers, queue.usual, function()
 return true
@@ -1126,7 +1126,7 @@ local from, to = string.format('%.0f', after), string.format('%.0f', after + lim
 local numbers
 local in_front = 0
 if state == 'ready' then
-numbers, in_front = ready_page(ready, prioritized, after, limit)
+numbers, in_front = ready_page(keys, after, limit)
 elseif state == 'prioritized' then
 numbers = redis.call('ZRANGE', prioritized, from, to)
 elseif state == 'grouped' then
@@ -1212,7 +1212,7 @@ local refused, logs = {}, {}
 for at = notes_at, #notes, 4 do
 local token, what, value =
 tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
-local seq, record, run = find_job(jobs, ids, notes[at])
+local seq, record, run = find_job(keys, notes[at])
 local why = not seq and 'absent' or token > 0 and why_not(run, token)
 if why then
 refused[#refused + 1] = (at - notes_at) / 4
@@ -1260,7 +1260,7 @@ const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1,
 local id = ARGV[2]
 local after = tonumber(ARGV[3] or 0)
 local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
-local seq = find_job(jobs, ids, id)
+local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
 if stored then
@@ -1301,10 +1301,10 @@ return { 'unagreed' }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_spec_tally()
 local from = { source = source, newest = known }
-local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at)
+local taken = take_entries(keys, queue, tally, from, entries, entries_at)
 if from.newest > known then
 redis.call('HSET', inbox, source, exact(from.newest))
 end
@@ -1460,7 +1460,7 @@ if remembered then
 return { 'released', 0, parse_refused(remembered) }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
 for at = #claims - 2, claims_at, -3 do
 local seq = claims[at]
@@ -1508,7 +1508,7 @@ for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
 break
 end
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local outcome = not seq and 'absent' or state_of(run)
 queue.moved = (queue.moved or 0) + (record and #record or 0)
 if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
@@ -1557,8 +1557,8 @@ local drops = ARGV[6] == '1'
 local after = tonumber(ARGV[7] or 0)
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(meta, queue, keys)
-local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+try_rights(keys, queue)
+local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0
 for _, seq in ipairs(numbers) do
 local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -1586,7 +1586,7 @@ if queue.idle > 0 then
 call_idle(idle, queue, math.min(standing, 8))
 end
 if queue.counted then
-leave_notes(notes, stats, queue, packed_notes(queue))
+leave_notes(keys, queue, packed_notes(queue))
 end
 if queue.events then
 publish(listeners, queue.events, queue.now_ms)
@@ -1601,13 +1601,13 @@ local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
 break
 end
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local outcome = not seq and 'absent' or state_of(run)
 if outcome == 'stopping' then
 outcome = 'claimed'
@@ -1645,7 +1645,7 @@ if remembered then
 return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, 5 do
@@ -1665,7 +1665,7 @@ end_claim(keys, queue, job, run)
 if run.attempts >= job.max_attempts then
 bury_claimed(keys, queue, seq, job, run, failure)
 buried[#buried + 1] = place
-note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, queue.now_ms, 1)
+note_spans(queue, 'b', { run.at_ms, run.name }, queue.now_ms, 1)
 else
 local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
 local entry = { what = 't', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = failure.kind }
@@ -1681,7 +1681,7 @@ standing = standing + (due_ms <= queue.now_ms and 1 or 0)
 end
 end
 end
-note_spans(queue, 't', ran, 2, 1, queue.now_ms, 1)
+note_spans(queue, 't', ran, queue.now_ms, 1)
 if queue.settling then
 standing = standing + settle_children(keys, queue, 100)
 see_to_rest(idle, queue)
@@ -1788,7 +1788,7 @@ local adds = ARGV[2] == '1'
 local tags, tags_at = ARGV, 3
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
 begin_call(queue)
-local seq, record, run = find_job(jobs, ids, id)
+local seq, record, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
 end
@@ -1832,7 +1832,7 @@ local refusal, queue = open_queue(meta, '') if refusal then return refusal end
 begin_call(queue)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local is_tracked = run ~= nil and has_flag(run.flags, 16)
 if seq and follows ~= is_tracked then
 local job = read_job(record, queue.usual)
@@ -1880,7 +1880,7 @@ end
 local refusal = refusal_of_queue(queue) if refusal then return refusal end
 begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local absent = {}
 queue.copied = 4194304
 for at = wanted_at, #wanted, 1 do
@@ -1973,12 +1973,12 @@ return nil, nil, why
 end
 return stored[1], run
 end
-local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, has_tried)
+local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
 local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
 if #stopped > 0 or change_others(queue, settings, ended) then
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 elseif #ended > 0 then
-try_acks(meta, queue, keys, has_tried)
+try_acks(keys, queue, has_tried)
 end
 for _, seq in ipairs(stopped) do
 stop_job(keys, queue, seq)
@@ -2000,7 +2000,7 @@ end
 end
 return false
 end
-local function try_acks(meta, queue, keys, has_tried)
+local function try_acks(keys, queue, has_tried)
 if not has_tried then
 redis.call('HDEL', keys.jobs, '')
 redis.call('HGET', keys.jobs, '')
@@ -2008,7 +2008,7 @@ if is_marked(queue, 2) then
 redis.call('ZADD', keys.leases, 'XX', '0', '')
 end
 end
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 local function format_places(refused, places)
 return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
@@ -2031,7 +2031,7 @@ end
 local function format_claimed(token, count, ends_ms, refused)
 return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 2, 14, 2, 8, 3, 12, 2, 15], text: `local function beginning_of(text)
+const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 2, 14, 2, 8, 3, 12, 2, 16], text: `local function beginning_of(text)
 local last = math.min(#text, 200)
 while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
 last = last - 1
@@ -2111,19 +2111,20 @@ end
 end
 return from
 end
-local function page_of_kind(failed, kinds, kind, after, limit)
-local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
+local function page_of_kind(keys, kind, after, limit)
+local number = string.match(redis.call('HGET', keys.kinds, kind) or '', '^%d+')
 if not number then
 return {}, true
 end
-local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
-local behind = first + redis.call('ZCOUNT', failed, number, number)
-local from = place_behind(failed, first, behind, after)
+local first = redis.call('ZCOUNT', keys.failed, '-inf', '(' .. number)
+local behind = first + redis.call('ZCOUNT', keys.failed, number, number)
+local from = place_behind(keys.failed, first, behind, after)
 local to = math.min(from + limit, behind)
 if from == to then
 return {}, true
 end
-local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+local numbers =
+redis.call('ZRANGE', keys.failed, string.format('%.0f', from), string.format('%.0f', to - 1))
 return numbers, to == behind
 end` }
 const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 2, 3, 2, 6, 1, 3, 1, 4, 2, 10, 2, 2, 1, 5, 2, 17, 2, 8, 2, 13, 4, 15, 2, 7, 2, 11, 2, 13, 3, 21, 2, 10, 4, 7, 2, 9, 2, 11, 1, 13, 1, 14, 1, 7, 6, 9, 2, 26, 3, 37, 2, 5], text: `local function pack_end(letter, id, text)
@@ -2201,7 +2202,7 @@ unname_parents(keys, refs)
 redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 local function link_here(keys, queue, id)
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+local seq, record, run = find_job(keys, id)
 if not seq then
 return nil
 end
@@ -2281,7 +2282,7 @@ local function is_older(keys, parent, seq)
 if string.sub(parent, 1, 1) ~= 'l' then
 return false
 end
-local found = find_job(keys.jobs, keys.ids, string.sub(parent, 2))
+local found = find_job(keys, string.sub(parent, 2))
 return not found or tonumber(found) < tonumber(seq)
 end
 local function read_wants(keys, seq)
@@ -2320,7 +2321,7 @@ end
 local function remove_parent(keys, seq, wants, parent)
 local ref = parent
 if string.sub(parent, 1, 1) == 'l' then
-ref = find_job(keys.jobs, keys.ids, string.sub(parent, 2)) or ''
+ref = find_job(keys, string.sub(parent, 2)) or ''
 end
 for at, other in ipairs(wants.refs) do
 if other == ref then
@@ -2471,12 +2472,12 @@ if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
 queue.marks = queue.marks - 64
 end
 end
-local function may_bring_due(keys, meta, queue)
+local function may_bring_due(keys, queue)
 local tried = {
 redis.pcall('HDEL', keys.jobs, ''),
 redis.pcall('ZREM', keys.leases, ''),
 redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
-redis.pcall('HSET', meta, 'codec', queue.codec),
+redis.pcall('HSET', keys.meta, 'codec', queue.codec),
 redis.pcall('HEXISTS', keys.jobs, ''),
 redis.pcall('ZCARD', keys.held),
 redis.pcall('EXISTS', keys.short),
@@ -2503,8 +2504,8 @@ return not (popped and popped.err)
 and not redis.pcall('HGET', keys.jobs, '')
 and not redis.pcall('ZSCORE', keys.held, '')
 end
-local function bring_due(keys, meta, queue, settings, wanted)
-if not may_bring_due(keys, meta, queue) then
+local function bring_due(keys, queue, settings, wanted)
+if not may_bring_due(keys, queue) then
 queue.is_refused = true
 return
 end
@@ -2825,7 +2826,7 @@ if queue.ends then
 tell_ends(keys.results, queue)
 end
 if queue.noted or queue.counted then
-leave_notes(keys.notes, keys.stats, queue, packed_notes(queue))
+leave_notes(keys, queue, packed_notes(queue))
 end
 if queue.events then
 publish(keys.listeners, queue.events, queue.now_ms)
@@ -2944,9 +2945,9 @@ if queue.done > 0 then
 drop_done(keys, queue, settings, 20 + #numbers)
 end
 queue.acked = queue.acked + #numbers
-note_spans(queue, 'a', ran, 2, 1, queue.now_ms, 1)
+note_spans(queue, 'a', ran, queue.now_ms, 1)
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [26, 19, 2, 8, 2, 15, 2, 7, 3, 3, 1, 7, 1, 15, 3, 16, 2, 25, 1, 15, 2, 15, 2, 8, 1, 7, 4, 22, 2, 11, 6, 3, 4, 7, 1, 3, 1, 7, 2, 11, 3, 53], text: `local function read_spec(specs, at)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [26, 19, 2, 8, 2, 15, 2, 7, 3, 3, 1, 7, 1, 11, 3, 16, 2, 26, 1, 15, 2, 15, 2, 8, 1, 7, 4, 22, 2, 11, 6, 3, 4, 7, 1, 3, 1, 7, 2, 11, 3, 53], text: `local function read_spec(specs, at)
 local unique = specs[at + 12]
 return {
 name = specs[at],
@@ -2995,8 +2996,8 @@ if #entry > 0 then
 redis.call('HSET', keys.jobs, unpack(entry))
 end
 end
-local function new_spec_tally()
-return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
+local function new_spec_tally(specs)
+return { specs = specs, ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 local function tally_due(tally, due_ms)
 if due_ms == 0 then
@@ -3005,19 +3006,15 @@ else
 tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
 end
 end
-local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+local function hold_names(keys, queue, tally, at, job, seq)
 if job.id ~= '' then
 redis.call('HSET', keys.ids, 'i' .. job.id, seq)
 end
 if job.unique ~= '' then
-hold_unique(
-keys.ids,
-specs[at + 12],
-seq,
-specs[at + 13],
-now_ms + specs[at + 14]
-)
-tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
+local till = tally.specs[at + 13]
+local ends_ms = queue.now_ms + tally.specs[at + 14]
+hold_unique(keys.ids, tally.specs[at + 12], seq, till, ends_ms)
+tally.windows = tally.windows + (till == 'w' and 1 or 0)
 end
 end
 local function holder_of_id(keys, queue, id)
@@ -3036,7 +3033,8 @@ queue.done = queue.done - run.size
 erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
 return nil
 end
-local function enqueue_spec(keys, queue, tally, specs, at, place, seq)
+local function enqueue_spec(keys, queue, tally, at, place, seq)
+local specs = tally.specs
 local job, payload, delay_ms =
 read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
 local due_ms = delay_ms > 0 and queue.now_ms + delay_ms or 0
@@ -3059,7 +3057,7 @@ tally_due(tally, due_ms)
 end
 return
 end
-hold_names(keys, tally, specs, at, job, seq, queue.now_ms)
+hold_names(keys, queue, tally, at, job, seq)
 if queue.linked then
 queue.linked[job.id], queue.linked[seq] = nil, nil
 end
@@ -3461,13 +3459,13 @@ redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or ran
 group.ready = group.ready + 1
 place_group(keys, job.group, group, queue.now_us)
 end
-local function leave_group(grouped, groups, job, seq, now_us)
-local group = read_group(groups, job.group)
-if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, '0000000000' .. seq) == 0 then
+local function leave_group(keys, job, seq, now_us)
+local group = read_group(keys.groups, job.group)
+if not group or redis.call('ZREM', keys.grouped, rank_of(job.priority) .. seq, '0000000000' .. seq) == 0 then
 return false
 end
 group.ready = group.ready - 1
-save_group(groups, job.group, group, now_us)
+save_group(keys.groups, job.group, group, now_us)
 return true
 end
 local function free_in_group(keys, name, now_us)
@@ -3489,7 +3487,7 @@ local function release_held(keys, now_us, most)
 local now_ms = math.floor(now_us / 1000)
 look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
 end
-local function try_group(meta, queue, keys, grows)
+local function try_group(keys, queue, grows)
 if grows then
 redis.call('ZADD', keys.held, 'XX', '0', '')
 end
@@ -3498,10 +3496,10 @@ redis.call('ZREM', keys.held, '')
 redis.call('ZADD', keys.held, 'XX', '0', '')
 redis.call('HDEL', keys.groups, '')
 if queue.began_us > 0 then
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [22, 5, 2, 13, 1, 3, 1, 3, 2, 4, 2, 11, 2, 6, 2, 16, 3, 7, 1, 3, 3, 18, 2, 10, 1, 2, 2, 5, 1, 17, 2, 7, 1, 3, 2, 5, 2, 4, 2, 4, 4, 2, 1, 6, 2, 8, 3, 19, 3, 14, 10, 11, 2, 4, 2, 11, 2, 7, 1, 5, 3, 7, 1, 15, 1, 6, 4, 3, 2, 5], text: `local function end_watch(queue, score)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [22, 5, 2, 13, 1, 3, 1, 3, 2, 4, 2, 11, 2, 6, 2, 16, 3, 7, 1, 3, 3, 18, 2, 10, 1, 2, 2, 5, 1, 17, 2, 7, 1, 3, 2, 5, 2, 4, 2, 4, 4, 2, 1, 6, 2, 8, 3, 19, 3, 14, 10, 11, 2, 5, 2, 12, 2, 7, 1, 5, 3, 7, 1, 16, 1, 6, 4, 3, 2, 5], text: `local function end_watch(queue, score)
 if score >= 1125899906842624 and score < 2251799813685248 then
 queue.watch_ms = 0
 end
@@ -3707,32 +3705,34 @@ and queue.marks % 4 == 0
 and queue.due_ms > queue.now_ms
 and redis.call('EXISTS', ready) == 0
 end
-local function take_back_handed(keys, seq, name, size)
-local at_ms = math.floor(seq / 1000)
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('r', at_ms, size, 1, name))
+local function take_back_handed(keys, handed)
+local at_ms = math.floor(handed.seq / 1000)
+local run = pack_new_run('r', at_ms, handed.size, 1, handed.name)
+redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 end
-local function store_handed(keys, queue, seq, name, size, token, ends_ms)
-local scores, marks = { exact(ends_ms), seq }, queue.marks
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_claimed_run(token, 1, queue.now_ms, size, 1, name))
+local function store_handed(keys, queue, handed)
+local scores, marks = { exact(handed.ends_ms), handed.seq }, queue.marks
+local run = pack_claimed_run(handed.token, 1, queue.now_ms, handed.size, 1, handed.name)
+redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 widen(queue, 32, scores, '+inf')
 if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
 return true
 end
 queue.marks = marks
-take_back_handed(keys, seq, name, size)
+take_back_handed(keys, handed)
 return false
 end
-local function take_back_lease(keys, seq, name, size)
-if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+local function take_back_lease(keys, handed)
+if type(redis.pcall('ZREM', keys.leases, handed.seq)) == 'table' then
 return false
 end
-take_back_handed(keys, seq, name, size)
+take_back_handed(keys, handed)
 return true
 end
-local function note_handed(queue, name, size, token, ends_ms)
-note_due(queue, ends_ms)
-note_alike(queue, 'w', name, 1, 0, 0, 0)
-queue.token, queue.claimed = token, queue.claimed + size
+local function note_handed(queue, handed)
+note_due(queue, handed.ends_ms)
+note_alike(queue, note_key('w', handed.name), 0, 1, 0, 0)
+queue.token, queue.claimed = handed.token, queue.claimed + handed.size
 end
 local function hand_over(keys, queue, seq, name, payload, record)
 local fields = { seq, record }
@@ -3750,15 +3750,16 @@ see_to_second(keys.idle, queue, process_of(ticket), now_ms + 1000)
 return false, true
 end
 local ends_ms = now_ms + lease_ms
+local handed = { seq = seq, name = name, size = #record, token = token, ends_ms = ends_ms }
 local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
 local letter = table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload
 if
-not store_handed(keys, queue, seq, name, #record, token, ends_ms)
-or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, seq, name, #record)
+not store_handed(keys, queue, handed)
+or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, handed)
 then
 return false, true
 end
-note_handed(queue, name, #record, token, ends_ms)
+note_handed(queue, handed)
 see_to(keys.idle, queue, ends_ms)
 return true, false
 end
@@ -3859,12 +3860,12 @@ fields[at * 2] = 'r' .. seq
 end
 return fields
 end
-local function find_job(jobs, ids, id)
-local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+local function find_job(keys, id)
+local seq = string.find(id, '^%d+$') and id or redis.call('HGET', keys.ids, 'i' .. id)
 if not seq then
 return nil
 end
-local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 if not stored[1] then
 return nil
 end
@@ -4003,7 +4004,7 @@ options[#options + 1] = job.group
 options[#options + 1] = job.trace
 options[#options + 1] = job.tags
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [4, 17, 1, 34, 1, 11, 1, 11, 3, 11, 1, 10, 5, 16, 2, 20, 3, 10, 2, 14, 2, 8, 4, 13, 2, 12, 3, 1, 4, 2, 1, 28, 2, 8], text: `local function lease_jobs(keys, queue, taken, lease_ms)
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [4, 17, 1, 34, 1, 11, 1, 11, 3, 11, 1, 10, 5, 17, 2, 20, 3, 10, 2, 14, 2, 8, 4, 13, 2, 12, 3, 1, 4, 2, 1, 28, 2, 8], text: `local function lease_jobs(keys, queue, taken, lease_ms)
 local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
 local token, events = queue.token, queue.events
 local told, options, runs, ends = {}, {}, {}, {}
@@ -4073,7 +4074,7 @@ events[#events + 1] = event
 end
 queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
 note_due(queue, queue.now_ms + lease_ms)
-note_spans(queue, 'w', waited, 2, 1, queue.now_us / 1000, 1)
+note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
 return told, options
 end
 local function claim_jobs(keys, queue, settings, room, lease_ms)
@@ -4097,12 +4098,13 @@ queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count
 end
 return told, options, count, token, queue.now_ms + lease_ms, is_cut
 end
-local function claimed_before(jobs, leases, token, count, ends_ms)
+local function claimed_before(keys, token, count, ends_ms)
 local found, from = {}, 0
 repeat
-local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+local numbers = count > 0
+and redis.call('ZRANGEBYSCORE', keys.leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
 or {}
-local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers))) or {}
 for at, seq in ipairs(numbers) do
 local run = stored[at * 2] and unpack_run(stored[at * 2])
 if run and run.token > token and run.token <= token + count then
@@ -4436,14 +4438,14 @@ work = work + (texts == '' and 0 or count + 1)
 end
 return work
 end
-local function take_job(keys, meta, queue, tally, packed)
-begin_queue(meta, queue)
+local function take_job(keys, queue, tally, packed)
+begin_queue(keys.meta, queue)
 begin_jobs(keys, queue)
-local seq, specs = exact(number_jobs(queue, 1)), unpack_spec(packed)
-enqueue_spec(keys, queue, tally, specs, 1, 0, seq)
-return work_of(specs)
+tally.specs = unpack_spec(packed)
+enqueue_spec(keys, queue, tally, 1, 0, exact(number_jobs(queue, 1)))
+return work_of(tally.specs)
 end
-local function take_entries(keys, meta, queue, tally, from, entries, entries_at)
+local function take_entries(keys, queue, tally, from, entries, entries_at)
 local work, taken = 0, 0
 for at = entries_at, #entries, 2 do
 if work >= 2000 then
@@ -4460,13 +4462,13 @@ if kind == 'e' then
 local _, id = unpack_end(rest)
 hear_of_parent(keys, queue, from.source, id, rest)
 else
-work = work + take_job(keys, meta, queue, tally, rest)
+work = work + take_job(keys, queue, tally, rest)
 end
 end
 end
 return taken
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 1, 3, 2, 7, 6, 3, 5, 6, 1, 5, 5, 16, 1, 10, 7, 38, 1, 6, 2, 15, 2, 8, 2, 2, 1, 10, 2, 22, 4, 15, 1, 22, 5, 7, 1, 8], text: `local USUAL, USUAL_HEAD = 255, '\\255'
+const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 1, 3, 2, 7, 6, 3, 3, 3, 2, 4, 2, 1, 1, 4, 5, 16, 1, 10, 7, 38, 1, 15, 2, 16, 2, 8, 2, 2, 1, 12, 2, 22, 4, 15, 1, 22, 5, 7, 1, 8], text: `local USUAL, USUAL_HEAD = 255, '\\255'
 local function plain_head(name, usual)
 return name == usual and USUAL_HEAD or string.char(#name) .. name
 end
@@ -4480,16 +4482,17 @@ end
 local function is_behind(queue)
 return math.max(queue.last, queue.token) > (queue.now_ms + 1000) * 1000
 end
-local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
-local bucket = bucket_of(greatest_ms)
-if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
-return false
+local function note_key(kind, name)
+return #name < 255 and kind .. name or kind
 end
-local key = #name < 255 and kind .. name or kind
+local function bucket_of_all(least_ms, greatest_ms)
+local bucket = bucket_of(greatest_ms)
+return (least_ms == greatest_ms or bucket_of(least_ms) == bucket) and bucket or nil
+end
+local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
 sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
 local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
 queue.noted = queue.noted and queue.noted .. note or note
-return true
 end
 local function is_quiet(queue, call)
 if
@@ -4525,7 +4528,7 @@ fields[count] = 'r' .. acks[at]
 numbers[count] = acks[at]
 end
 if count == 0 then
-return fields, numbers, 0
+return { fields = fields, numbers = numbers, bytes = 0 }
 end
 local stored = redis.call('HMGET', jobs, unpack(fields))
 local last_name, are_alike = nil, true
@@ -4558,49 +4561,61 @@ end
 if not do_rise and has_twice(numbers) then
 return nil
 end
-local are_in_turn = do_rise and last_token - first_token == count - 1
-return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored, are_in_turn
+return {
+fields = fields,
+numbers = numbers,
+bytes = bytes,
+name = are_alike and last_name,
+since_sum = since_sum,
+soonest = soonest,
+latest = latest,
+runs = stored,
+are_in_turn = do_rise and last_token - first_token == count - 1,
+}
 end
-local function note_ran(queue, name, since_sum, soonest, latest, stored)
-local count = #stored
-local sum = queue.now_ms * count - since_sum
-if
-not name or not note_alike(queue, 'a', name, count, sum, queue.now_ms - latest, queue.now_ms - soonest)
-then
+local function note_ran(queue, acked)
+local now_ms, count = queue.now_ms, #acked.runs
+local greatest_ms = now_ms - acked.soonest
+local bucket = acked.name and bucket_of_all(now_ms - acked.latest, greatest_ms)
+if bucket then
+local sum_ms = now_ms * count - acked.since_sum
+return note_alike(queue, note_key('a', acked.name), bucket, count, sum_ms, greatest_ms)
+end
 local list = {}
-for _, packed in ipairs(stored) do
+for _, packed in ipairs(acked.runs) do
 local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
 list[#list + 1] = at_ms
 list[#list + 1] = string.sub(packed, name_at)
 end
-note_spans(queue, 'a', list, 2, 1, queue.now_ms, 1)
+note_spans(queue, 'a', list, now_ms, 1)
 end
-end
-local function names_of(name, stored)
-local names = { name or nil }
-for place = 1, name and 0 or #stored do
-local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
-names[place] = string.sub(stored[place], name_at)
+local function names_of(acked)
+local names = { acked.name or nil }
+for place = 1, acked.name and 0 or #acked.runs do
+local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', acked.runs[place])
+names[place] = string.sub(acked.runs[place], name_at)
 end
 return names
 end
 local function note_waited(queue, numbers, names, are_alike, sum_us)
-local count = #numbers
-local least, greatest = (queue.now_us - numbers[count]) / 1000, (queue.now_us - numbers[1]) / 1000
-local sum = (queue.now_us * count - sum_us) / 1000
-if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
+local now_us, count = queue.now_us, #numbers
+local least_ms, greatest_ms = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
+local bucket = are_alike and bucket_of_all(least_ms, greatest_ms)
+if bucket then
+local sum_ms = (now_us * count - sum_us) / 1000
+return note_alike(queue, note_key('w', names[1]), bucket, count, sum_ms, greatest_ms)
+end
 local list = {}
 for at, seq in ipairs(numbers) do
 list[at * 2 - 1], list[at * 2] = seq, names[at]
 end
-note_spans(queue, 'w', list, 2, 1, queue.now_us, 1000)
+note_spans(queue, 'w', list, now_us, 1000)
 end
-end
-local function look_at_listed(jobs, ready, count)
+local function look_at_listed(keys, count)
 if count == 0 then
 return {}, {}
 end
-local numbers = redis.call('LRANGE', ready, '0', string.format('%d', count - 1))
+local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', count - 1))
 local listed = #numbers
 if listed == 0 then
 return numbers, {}
@@ -4610,7 +4625,7 @@ for at, seq in ipairs(numbers) do
 fields[at] = seq
 fields[listed + at] = 'r' .. seq
 end
-local stored = redis.call('HMGET', jobs, unpack(fields))
+local stored = redis.call('HMGET', keys.jobs, unpack(fields))
 for at = 1, listed do
 if not stored[at] or stored[listed + at] or string.byte(stored[at]) == 0 then
 return nil
@@ -4618,8 +4633,8 @@ end
 end
 return numbers, stored
 end
-local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, ends_ms)
-local ends, token, usual = exact(ends_ms), queue.token, queue.usual
+local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
+local ends, now_ms, token, usual = exact(ends_ms), queue.now_ms, queue.token, queue.usual
 local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
 local are_alike, bytes, sum_us = true, 0, 0
 for at, seq in ipairs(numbers) do
@@ -4627,27 +4642,27 @@ local record, pair = stored[at], at * 2
 local size, name, body_at = #record, plain_name(record, usual)
 names[at], payloads[at] = name, string.sub(record, body_at)
 runs[pair - 1] = 'r' .. seq
-runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, queue.now_ms, size, 1, name)
+runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, 1, name)
 scores[pair - 1], scores[pair] = ends, seq
 are_alike = are_alike and name == names[1]
 bytes, sum_us = bytes + size, sum_us + seq
 end
-if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
-redis.call('LTRIM', ready, '0', '-1')
-redis.call('HSET', jobs, unpack(runs))
+if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
+redis.call('LTRIM', keys.ready, '0', '-1')
+redis.call('HSET', keys.jobs, unpack(runs))
 end
 local marks = queue.marks
 widen(queue, 32, scores, '+inf')
-local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
-if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
-take_back_runs(jobs, runs)
+local is_refused = #acked > 0 and type(redis.pcall('ZREM', keys.leases, unpack(acked))) == 'table'
+if is_refused or type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'table' then
+take_back_runs(keys.jobs, runs)
 queue.marks = marks
 if is_refused then
-redis.call('ZREM', leases, '')
+redis.call('ZREM', keys.leases, '')
 end
 return nil
 end
-if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
+if redis.pcall('LTRIM', keys.ready, string.format('%d', count), '-1').err then
 queue.ghosts = queue.ghosts + count
 end
 note_due(queue, ends_ms)
@@ -4724,7 +4739,7 @@ return 's'
 end
 local function leave_ready(keys, queue, job, seq)
 if job.group ~= '' then
-leave_group(keys.grouped, keys.groups, job, seq, queue.now_us)
+leave_group(keys, job, seq, queue.now_us)
 elseif not is_marked(queue, 1) or redis.call('ZREM', keys.prioritized, seq) == 0 then
 queue.left = queue.left or queue.ghosts
 queue.ghosts = queue.ghosts + 1
@@ -4807,18 +4822,18 @@ swept = swept + rebuild(keys)
 end
 queue.ghosts = math.max(0, queue.ghosts - swept)
 end
-local function ready_page(ready, prioritized, after, limit)
-local count = redis.call('ZCOUNT', prioritized, '-inf', '-4294967296')
+local function ready_page(keys, after, limit)
+local count = redis.call('ZCOUNT', keys.prioritized, '-inf', '-4294967296')
 local numbers = {}
 if after < count then
 local to = math.min(after + limit, count) - 1
-numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+numbers = redis.call('ZRANGE', keys.prioritized, string.format('%.0f', after), string.format('%.0f', to))
 end
 local in_front = #numbers
 if in_front < limit then
 local from = math.max(0, after - count)
 local to = from + limit - in_front - 1
-local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+local listed = redis.call('LRANGE', keys.ready, string.format('%.0f', from), string.format('%.0f', to))
 for _, seq in ipairs(listed) do
 numbers[#numbers + 1] = seq
 end
@@ -5461,7 +5476,7 @@ end
 local function refuse_when_full(keys)
 redis.call('ZADD', keys.parents, 'XX', '0', '')
 end
-local function try_rights(meta, queue, keys)
+local function try_rights(keys, queue)
 redis.call('HDEL', keys.jobs, '')
 redis.call('ZREM', keys.parents, '')
 redis.call('ZADD', keys.parents, 'XX', '0', '')
@@ -5471,7 +5486,7 @@ redis.call('ZSCORE', keys.parents, '')
 redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
 redis.call('ZRANGEBYLEX', keys.children, '+', '-')
 if queue.began_us > 0 then
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 end
 local function parse_settings(text)
@@ -5511,7 +5526,7 @@ end
 local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
 return redis.call('HSET', hash, field, text)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [4, 8, 2, 12, 2, 4, 5, 23, 9, 5, 2, 1, 1, 10, 1, 3, 1, 8, 1, 3, 3, 4, 2, 5, 1, 6, 2, 12, 2, 1, 1, 28, 1, 9, 2, 17, 2, 16, 3, 15, 2, 7, 2, 7, 2, 10, 2, 25, 3, 11, 1, 3, 2, 8, 16, 20, 3, 7, 2, 11], text: `local function bucket_of(span_ms)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [4, 8, 2, 12, 2, 4, 4, 23, 9, 5, 2, 1, 1, 10, 1, 3, 1, 8, 1, 3, 3, 4, 2, 5, 1, 6, 2, 12, 2, 1, 1, 28, 1, 9, 2, 17, 2, 16, 3, 15, 2, 7, 2, 7, 2, 10, 2, 25, 3, 11, 1, 3, 2, 8, 16, 20, 3, 7, 2, 11], text: `local function bucket_of(span_ms)
 if span_ms < 1 then
 return 0
 end
@@ -5525,20 +5540,20 @@ if not counted then
 counted = {}
 queue.counted = counted
 end
-local key = #name < 255 and kind .. name or kind
+local key = note_key(kind, name)
 if not counted[key] then
 counted[key], counted[#counted + 1] = 0, key
 end
 counted[key] = counted[key] + 1
 end
 local function count_note(kind, name, count)
-local key = #name < 255 and kind .. name or kind
+local key = note_key(kind, name)
 return struct.pack('>Bc0BHdd', #key, key, 0, count, 0, 0)
 end
-local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+local function note_spans(queue, kind, list, now, per_ms)
 local groups, by_name = {}, {}
-for at = 1, #list, step do
-local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+for at = 1, #list, 2 do
+local name, span_ms = list[at + 1], (now - list[at]) / per_ms
 local bucket = bucket_of(span_ms)
 local by_bucket = by_name[name]
 if not by_bucket then
@@ -5550,12 +5565,12 @@ if group then
 group.count, group.sum = group.count + 1, group.sum + span_ms
 group.greatest = span_ms > group.greatest and span_ms or group.greatest
 else
-group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+group = { key = note_key(kind, name), bucket = bucket, count = 1, sum = span_ms, greatest = span_ms }
 by_bucket[bucket], groups[#groups + 1] = group, group
 end
 end
 for _, group in ipairs(groups) do
-note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+note_alike(queue, group.key, group.bucket, group.count, group.sum, group.greatest)
 end
 end
 local PERIODS = {
@@ -5750,19 +5765,19 @@ changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
 end
 return changed
 end
-local function fold(notes, stats)
-local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+local function fold(keys)
+local noted, names = redis.pcall('GET', keys.notes), redis.pcall('HGET', keys.stats, 'names')
 if type(noted) ~= 'string' or type(names) == 'table' then
 return false
 end
-local changed = changed_periods(stats, noted, names or '')
+local changed = changed_periods(keys.stats, noted, names or '')
 local pairs_of = {}
 for field, value in pairs(changed) do
 pairs_of[#pairs_of + 1] = field
 pairs_of[#pairs_of + 1] = value
 end
-return type(redis.pcall('DEL', notes)) == 'number'
-and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
+return type(redis.pcall('DEL', keys.notes)) == 'number'
+and type(redis.pcall('HSET', keys.stats, unpack(pairs_of))) == 'number'
 end
 local function packed_notes(queue)
 local packed = { queue.noted }
@@ -5772,24 +5787,24 @@ packed[#packed + 1] = struct.pack('>Bc0BHdd', #key, key, 0, counted[key], 0, 0)
 end
 return table.concat(packed)
 end
-local function leave_notes(notes, stats, queue, noted)
+local function leave_notes(keys, queue, noted)
 local minute = queue.now_ms / 60000 - queue.now_ms / 60000 % 1
 local is_new = minute ~= queue.minute
 if is_new then
 noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
 end
-local length = redis.pcall('APPEND', notes, noted)
+local length = redis.pcall('APPEND', keys.notes, noted)
 if type(length) ~= 'number' then
 return
 end
 queue.minute = minute
 if length > 16384 then
-if fold(notes, stats) then
-redis.pcall('PEXPIRE', stats, '7862400000')
+if fold(keys) then
+redis.pcall('PEXPIRE', keys.stats, '7862400000')
 queue.minute = 0
 end
 elseif is_new then
-redis.pcall('PEXPIRE', notes, '7862400000')
+redis.pcall('PEXPIRE', keys.notes, '7862400000')
 end
 end
 local function tell_spread(told, stored, at)
@@ -5810,7 +5825,7 @@ told[#told + 1] = found[place]
 end
 tell_spread(told, stored, tell_spread(told, stored, found[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 8, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
+const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 1, 2, 9, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
 return new < 0 and old or new
 end
 local function is_ready(packed)
@@ -5825,21 +5840,21 @@ end
 local job = read_job(record)
 return job.group == '' and job.priority == 0
 end
-local function take_listed(jobs, ready, queue, count, taken)
+local function take_listed(keys, queue, count, taken)
 local seen = taken.seen
 while count > 0 and taken.more_ghosts > 0 do
 local from = taken.passed
 local numbers =
-redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
+redis.pcall('LRANGE', keys.ready, string.format('%d', from), string.format('%d', from + count - 1))
 if numbers.err then
 queue.is_refused = true
-return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
+return queue.over == 0 and redis.call('LRANGE', keys.ready, '1', '0')
 elseif #numbers == 0 then
 queue.ghosts = 0
 return
 end
 taken.passed = from + #numbers
-local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
 for at, seq in ipairs(numbers) do
 local record, packed = stored[at * 2 - 1], stored[at * 2]
 if stands_in_list(record, packed) and not (seen and seen[seq]) then
@@ -5872,13 +5887,15 @@ taken[#taken + 1] = stored[at * 2 - 1]
 taken[#taken + 1] = stored[at * 2]
 end
 end
-local function take_prioritized(jobs, prioritized, side, from, to, count, taken)
-local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', taken[side], count)
+local SIDES = { before = { '-inf', '(0' }, behind = { '(0', '+inf' } }
+local function take_prioritized(keys, side, count, taken)
+local from, to = unpack(SIDES[side])
+local numbers = redis.call('ZRANGEBYSCORE', keys.prioritized, from, to, 'LIMIT', taken[side], count)
 taken[side] = taken[side] + #numbers
 for _, seq in ipairs(numbers) do
 taken.prioritized[#taken.prioritized + 1] = seq
 end
-take_numbers(jobs, numbers, taken)
+take_numbers(keys.jobs, numbers, taken)
 end
 local function take_of_group(keys, now_us)
 local name = redis.call('LRANGE', keys.turns, '0', '0')[1]
@@ -5905,7 +5922,7 @@ while count > 0 and ring > 0 and taken.more_empty > 0 do
 local before = #taken
 if queue.turn >= ring then
 queue.turn = 0
-take_listed(keys.jobs, keys.ready, queue, 1, taken)
+take_listed(keys, queue, 1, taken)
 else
 local seq, gone = take_of_group(keys, queue.now_us)
 ring = ring - gone
@@ -5918,22 +5935,22 @@ end
 end
 count = count - (#taken - before) / 3
 end
-take_listed(keys.jobs, keys.ready, queue, count, taken)
+take_listed(keys, queue, count, taken)
 end
 local function take_some(keys, queue, count, taken)
 local before = #taken
 local has_priorities = is_marked(queue, 1)
 if has_priorities then
-take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
+take_prioritized(keys, 'before', count, taken)
 end
 if is_marked(queue, 2) then
 take_in_turn(keys, queue, count - (#taken - before) / 3, taken)
 else
-take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
+take_listed(keys, queue, count - (#taken - before) / 3, taken)
 end
 local left = count - (#taken - before) / 3
 if has_priorities and left > 0 then
-take_prioritized(keys.jobs, keys.prioritized, 'behind', '(0', '+inf', left, taken)
+take_prioritized(keys, 'behind', left, taken)
 end
 return taken
 end
@@ -6046,7 +6063,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: linked('queue/ack-and-claim-plain', '47810340a8e17bc41d266947f3927cebad88d315', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 12, 2, plainModule, 25, 10, plainModule, 11, 3, plainModule, 35, 6, ackAndClaimPlainLua, 14, 3, plainModule, 51, 38, plainModule, 41, 10, plainModule, 89, 6, ackAndClaimPlainLua, 17, 2, plainModule, 130, 22, ackAndClaimPlainLua, 19, 12, plainModule, 95, 3, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 98, 9, statisticsModule, 24, 23, plainModule, 107, 3, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 152, 4, plainModule, 4, 7, plainModule, 156, 15, stateModule, 94, 7, plainModule, 171, 3, leaseModule, 154, 1, runModule, 3, 3, leaseModule, 155, 7, plainModule, 174, 10, dueModule, 19, 5, plainModule, 184, 1, plainModule, 118, 4, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 122, 5, statisticsModule, 24, 23, plainModule, 127, 3, plainModule, 185, 4, ackAndClaimPlainLua, 39, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 51, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 52, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 54, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 59, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 61, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 65, 3, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, ackAndClaimPlainLua, 68, 21, eventsModule, 37, 7, plainModule, 189, 7, plainModule, 110, 8, ackAndClaimPlainLua, 89, 3, eventsModule, 37, 7, plainModule, 189, 7, ackAndClaimPlainLua, 92, 2, plainModule, 196, 4, eventsModule, 26, 3, plainModule, 200, 1, eventsModule, 29, 8, plainModule, 201, 3, ackAndClaimPlainLua, 94, 14]),
+  script: linked('queue/ack-and-claim-plain', 'afb125e2a9e2bad2221a4c5ea2ffda015a76fb15', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 20, 1, keysLua, 81, 1, keysLua, 139, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 12, 2, plainModule, 26, 10, plainModule, 11, 3, plainModule, 36, 6, ackAndClaimPlainLua, 14, 3, plainModule, 52, 38, plainModule, 42, 10, plainModule, 90, 15, ackAndClaimPlainLua, 17, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 21, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 143, 22, ackAndClaimPlainLua, 18, 13, plainModule, 105, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 108, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 109, 10, statisticsModule, 24, 23, plainModule, 119, 2, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 165, 4, plainModule, 4, 7, plainModule, 169, 15, stateModule, 94, 7, plainModule, 184, 3, leaseModule, 155, 1, runModule, 3, 3, leaseModule, 156, 7, plainModule, 187, 10, dueModule, 19, 5, plainModule, 197, 1, plainModule, 129, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 132, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 133, 8, statisticsModule, 24, 23, plainModule, 141, 2, plainModule, 198, 4, ackAndClaimPlainLua, 39, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 51, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 52, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 54, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 59, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 61, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 65, 3, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, ackAndClaimPlainLua, 68, 21, eventsModule, 37, 7, plainModule, 202, 7, plainModule, 121, 8, ackAndClaimPlainLua, 89, 3, eventsModule, 37, 7, plainModule, 202, 7, ackAndClaimPlainLua, 92, 2, plainModule, 209, 4, eventsModule, 26, 3, plainModule, 213, 1, eventsModule, 29, 8, plainModule, 214, 3, ackAndClaimPlainLua, 94, 14]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6152,7 +6169,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: linked('queue/ack-and-claim', 'ec44295ca002d6a24b16af619a4c80bcfa5f4674', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 42, 1, keysLua, 78, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimLua, 13, 1, stateModule, 186, 13, ackAndClaimLua, 14, 1, stateModule, 210, 6, ackAndClaimLua, 15, 4, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 19, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 14, ackAndClaimLua, 21, 1, leaseModule, 110, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 113, 17, ackAndClaimLua, 22, 1, acksModule, 108, 8, ackAndClaimLua, 23, 3, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 43, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 79, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 124, 1, keysLua, 129, 1, keysLua, 137, 1, keysLua, 146, 1, keysLua, 156, 1, keysLua, 164, 2, stateModule, 77, 3, ackAndClaimLua, 26, 1, takeModule, 163, 17, ackAndClaimLua, 27, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 30, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 173, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 31, 6, plainModule, 11, 3, ackAndClaimLua, 37, 2, sharedNumbers, 0, 7, ackAndClaimLua, 39, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 188, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 187, 1, runModule, 81, 3, leaseModule, 190, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 69, 25, dueModule, 160, 10, recurrenceModule, 107, 3, recurrenceModule, 94, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 190, 3, recurrenceModule, 69, 25, recurrenceModule, 107, 3, recurrenceModule, 94, 13, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 121, 42, namesModule, 0, 7, stateModule, 85, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 163, 27, recurrenceModule, 193, 16, dueModule, 102, 2, idleModule, 261, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 42, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 46, 1, dueModule, 106, 30, ackAndClaimLua, 47, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 49, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 162, 2, stateModule, 156, 6, stateModule, 164, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 50, 1, acksModule, 52, 3, ackAndClaimLua, 51, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 53, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 55, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 61, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 63, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 140, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 141, 4, dueModule, 24, 32, takeModule, 145, 13, takeModule, 48, 22, takeModule, 15, 33, takeModule, 70, 57, takeModule, 158, 1, takeModule, 127, 1, sharedBudget, 0, 3, takeModule, 128, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 129, 11, takeModule, 159, 4, leaseModule, 74, 2, leaseModule, 218, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 94, 7, leaseModule, 55, 2, leaseModule, 140, 2, runModule, 3, 3, leaseModule, 142, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 67, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 78, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 80, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 261, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 84, 11]),
+  script: linked('queue/ack-and-claim', '67e5b7e489971277d8cdb0b8cab06986d4032f29', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 45, 1, keysLua, 82, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimLua, 13, 1, stateModule, 186, 13, ackAndClaimLua, 14, 1, stateModule, 210, 6, ackAndClaimLua, 15, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 83, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 117, 1, keysLua, 123, 1, keysLua, 127, 1, keysLua, 132, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 158, 1, keysLua, 166, 1, keysLua, 165, 1, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 19, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 15, ackAndClaimLua, 21, 1, leaseModule, 111, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 22, 1, acksModule, 108, 8, ackAndClaimLua, 23, 3, stateModule, 77, 3, ackAndClaimLua, 26, 1, takeModule, 165, 17, ackAndClaimLua, 27, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 30, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 173, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 31, 6, plainModule, 11, 3, ackAndClaimLua, 37, 2, sharedNumbers, 0, 7, ackAndClaimLua, 39, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 189, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 188, 1, runModule, 81, 3, leaseModule, 191, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 69, 25, dueModule, 160, 10, recurrenceModule, 107, 3, recurrenceModule, 94, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 190, 3, recurrenceModule, 69, 25, recurrenceModule, 107, 3, recurrenceModule, 94, 13, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 121, 42, namesModule, 0, 7, stateModule, 85, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 163, 27, recurrenceModule, 193, 16, dueModule, 102, 2, idleModule, 264, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 42, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 46, 1, dueModule, 106, 30, ackAndClaimLua, 47, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 49, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 162, 2, stateModule, 156, 6, stateModule, 164, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 50, 1, acksModule, 52, 3, ackAndClaimLua, 51, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 53, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 55, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 61, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 63, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 142, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 143, 4, dueModule, 24, 32, takeModule, 147, 13, takeModule, 62, 1, takeModule, 48, 14, takeModule, 63, 9, takeModule, 15, 33, takeModule, 72, 57, takeModule, 160, 1, takeModule, 129, 1, sharedBudget, 0, 3, takeModule, 130, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 131, 11, takeModule, 161, 4, leaseModule, 74, 2, leaseModule, 219, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 94, 7, leaseModule, 55, 2, leaseModule, 141, 2, runModule, 3, 3, leaseModule, 143, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 67, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 78, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 80, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 264, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 84, 11]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6240,7 +6257,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('queue/advance', '75017209cfbb1ef36f9c778f18f181c07e713d26', { reads: false, bytes: false }, [keysLua, 0, 2, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 203, 3, acksModule, 108, 8, enqueueModule, 206, 7, advanceLua, 12, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, advanceLua, 15, 1, stateModule, 186, 13, advanceLua, 16, 1, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 80, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 173, 13, advanceLua, 17, 1, stateModule, 85, 6, advanceLua, 18, 1, enqueueModule, 49, 3, advanceLua, 19, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 74, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 213, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 224, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 15, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 182, 11, enqueueModule, 160, 22, enqueueModule, 90, 40, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 145, 8, advanceLua, 20, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 42, 2, readyModule, 185, 6, advanceLua, 44, 3, sharedExpiry, 0, 18, enqueueModule, 130, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 132, 3, namesModule, 10, 6, enqueueModule, 135, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 138, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 141, 4, advanceLua, 47, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 48, 1, acksModule, 105, 3, enqueueModule, 196, 7, advanceLua, 49, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, advanceLua, 50, 2]),
+  script: linked('queue/advance', '9b9099ae120ecd00948fcb8f2a068ba62a9bb7fe', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 200, 3, acksModule, 108, 8, enqueueModule, 203, 7, advanceLua, 12, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, advanceLua, 15, 1, stateModule, 186, 13, advanceLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 84, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 173, 13, advanceLua, 17, 1, stateModule, 85, 6, advanceLua, 18, 1, enqueueModule, 49, 3, advanceLua, 19, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 142, 8, advanceLua, 20, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 42, 2, readyModule, 185, 6, advanceLua, 44, 3, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, advanceLua, 47, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 48, 1, acksModule, 105, 3, enqueueModule, 193, 7, advanceLua, 49, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, advanceLua, 50, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6375,7 +6392,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: linked('queue/ask', 'fec17f55efc898936738c786f5e77ac801a78e87', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 99, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 19, 5, askLua, 28, 2, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, askLua, 30, 2]),
+  script: linked('queue/ask', 'fec17f55efc898936738c786f5e77ac801a78e87', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 19, 5, askLua, 28, 2, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, askLua, 30, 2]),
   parts: ['meta', 'parents'],
   encode(args) {
     return [
@@ -6430,7 +6447,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: linked('queue/await-end', 'c7ad5ac0d85afc1ba26bce0e6635335ee37d42f9', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 131, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
+  script: linked('queue/await-end', 'da7d55b2554ea6f4a8d5e81b2c6549399f5495c2', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 134, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
   parts: ['meta', 'jobs', 'ids', 'results'],
   encode(args) {
     return withoutDefaults([
@@ -6508,7 +6525,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('queue/bury', '8a5914d3aedc61a9d6c48dc9703d7b76519da536', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, buryLua, 12, 1, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 173, 13, buryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 15, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 14, 11, statisticsModule, 43, 4, buryLua, 34, 1, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, buryLua, 35, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 37, 1, idleModule, 264, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 266, 3, buryLua, 38, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 41, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 43, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, buryLua, 44, 2]),
+  script: linked('queue/bury', '028a60a049e08220ab049a6165875245549d121f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, buryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, buryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 15, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 21, 5, statisticsModule, 43, 4, buryLua, 34, 1, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, buryLua, 35, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 37, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, buryLua, 38, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 41, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 43, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, buryLua, 44, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6571,7 +6588,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: linked('queue/cancel', '4013287a4f07bc78b59483cfffaa4285caa541b0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, cancelLua, 5, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 170, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, cancelLua, 7, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 44, 1, idleModule, 264, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 266, 3, cancelLua, 45, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 47, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 51, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 53, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, cancelLua, 54, 2]),
+  script: linked('queue/cancel', '142846649bdfdd66264f8a728d91736ee2664cfe', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, cancelLua, 5, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 170, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, cancelLua, 7, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 44, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, cancelLua, 45, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 47, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 51, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 53, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, cancelLua, 54, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6623,7 +6640,7 @@ export type ChangeParentsAnswer =
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: linked('queue/change-parents', '9a5c9384e22b3755262901d898dd6f1d95b86f23', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 82, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, changeParentsLua, 6, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 7, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 8, 4, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, dependenciesModule, 151, 7, changeParentsLua, 12, 6, stateModule, 170, 3, changeParentsLua, 18, 2, stateModule, 173, 13, changeParentsLua, 20, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 21, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 22, 4, dependenciesModule, 167, 11, changeParentsLua, 26, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 27, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 31, 1, idleModule, 264, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 266, 3, changeParentsLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 35, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 37, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, changeParentsLua, 38, 2]),
+  script: linked('queue/change-parents', 'aa6a1e465b4b03c226689161b485478be3d2fcf0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, changeParentsLua, 6, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 7, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 8, 4, dependenciesModule, 151, 7, changeParentsLua, 12, 6, stateModule, 170, 3, changeParentsLua, 18, 2, stateModule, 173, 13, changeParentsLua, 20, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 21, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 22, 4, dependenciesModule, 167, 11, changeParentsLua, 26, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 27, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, changeParentsLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 35, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 37, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, changeParentsLua, 38, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6677,7 +6694,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('queue/clear', 'b8147f8c72023c85e52e7657877a3598ee1d497c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 53, 1, keysLua, 58, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 75, 1, keysLua, 78, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 102, 1, keysLua, 109, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 121, 1, keysLua, 125, 1, keysLua, 134, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 160, 1, keysLua, 169, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, clearLua, 57, 6]),
+  script: linked('queue/clear', 'b8147f8c72023c85e52e7657877a3598ee1d497c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 62, 1, keysLua, 66, 1, keysLua, 71, 1, keysLua, 79, 1, keysLua, 82, 1, keysLua, 92, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 118, 1, keysLua, 124, 1, keysLua, 128, 1, keysLua, 137, 1, keysLua, 144, 1, keysLua, 153, 1, keysLua, 162, 1, keysLua, 170, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, clearLua, 57, 6]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -6738,7 +6755,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: linked('queue/configure-group', 'e8770f39c96b16bac8b9fd564104ef803966af02', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 31, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 77, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 69, 9, configureGroupLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 210, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 32, 2, keysLua, 40, 1, keysLua, 43, 1, keysLua, 47, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 101, 8, configureGroupLua, 27, 3, stateModule, 216, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureGroupLua, 45, 12]),
+  script: linked('queue/configure-group', 'cfde7e7b1a29250886c5f15ed611f80baa5041c8', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 35, 1, keysLua, 42, 1, keysLua, 49, 1, keysLua, 81, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 69, 9, configureGroupLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 210, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 1, 2, keysLua, 36, 1, keysLua, 43, 1, keysLua, 46, 1, keysLua, 50, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 101, 8, configureGroupLua, 27, 3, stateModule, 216, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureGroupLua, 45, 12]),
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -6818,7 +6835,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: linked('queue/configure', 'b4e530feeee6c5f51513922c1a421d6e2b3cda7f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 69, 9, configureLua, 14, 3, stateModule, 186, 13, configureLua, 17, 1, stateModule, 210, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureLua, 31, 1, stateModule, 199, 11, configureLua, 32, 2, stateModule, 101, 8, configureLua, 34, 2, dueModule, 19, 5, configureLua, 36, 3, stateModule, 216, 7, configureLua, 39, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureLua, 45, 12]),
+  script: linked('queue/configure', 'b4e530feeee6c5f51513922c1a421d6e2b3cda7f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 69, 9, configureLua, 14, 3, stateModule, 186, 13, configureLua, 17, 1, stateModule, 210, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureLua, 31, 1, stateModule, 199, 11, configureLua, 32, 2, stateModule, 101, 8, configureLua, 34, 2, dueModule, 19, 5, configureLua, 36, 3, stateModule, 216, 7, configureLua, 39, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureLua, 45, 12]),
   parts: ['meta', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -6881,7 +6898,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: linked('queue/delivered', '7af688b4e64994335f04eab596410695c1177de6', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 110, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 193, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, deliveredLua, 24, 5]),
+  script: linked('queue/delivered', '7af688b4e64994335f04eab596410695c1177de6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 190, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, deliveredLua, 24, 5]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6977,7 +6994,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: linked('queue/enqueue-alike', '12717a70abe87acf9b140e3ef84377151a0a81ed', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 69, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueAlikeLua, 21, 2, stateModule, 85, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 101, 8, enqueueAlikeLua, 31, 5, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 36, 1, keysLua, 2, 2, keysLua, 20, 1, keysLua, 79, 1, keysLua, 84, 1, idleModule, 233, 2, stateModule, 94, 7, idleModule, 235, 2, sharedTokens, 0, 3, idleModule, 237, 14, runModule, 3, 3, idleModule, 206, 6, runModule, 6, 3, idleModule, 212, 16, idleModule, 251, 6, idleModule, 228, 1, dueModule, 19, 5, idleModule, 229, 1, plainModule, 14, 1, statisticsModule, 0, 8, plainModule, 15, 10, idleModule, 230, 3, idleModule, 257, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 258, 3, enqueueAlikeLua, 37, 9, stateModule, 94, 7, enqueueAlikeLua, 46, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 77, 8, jobModule, 113, 12, leaseModule, 130, 10, enqueueAlikeLua, 48, 38, eventsModule, 37, 7, plainModule, 189, 7, enqueueAlikeLua, 86, 4, plainModule, 196, 4, eventsModule, 26, 3, plainModule, 200, 1, eventsModule, 29, 8, plainModule, 201, 3, enqueueAlikeLua, 90, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 92, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, enqueueAlikeLua, 93, 2]),
+  script: linked('queue/enqueue-alike', 'b28040e822d5c50f62feeb78976c9d596a38df1b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 81, 1, keysLua, 139, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 69, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueAlikeLua, 21, 2, stateModule, 85, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 101, 8, enqueueAlikeLua, 31, 2, keysLua, 4, 2, keysLua, 24, 1, keysLua, 83, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 14, 3, enqueueAlikeLua, 33, 3, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 36, 1, idleModule, 235, 2, stateModule, 94, 7, idleModule, 237, 2, sharedTokens, 0, 3, idleModule, 239, 15, runModule, 3, 3, idleModule, 206, 7, runModule, 6, 3, idleModule, 213, 17, idleModule, 254, 6, idleModule, 230, 1, dueModule, 19, 5, idleModule, 231, 1, plainModule, 21, 5, idleModule, 232, 3, idleModule, 260, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 261, 3, enqueueAlikeLua, 37, 9, stateModule, 94, 7, enqueueAlikeLua, 46, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 77, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 48, 38, eventsModule, 37, 7, plainModule, 202, 7, enqueueAlikeLua, 86, 4, plainModule, 209, 4, eventsModule, 26, 3, plainModule, 213, 1, eventsModule, 29, 8, plainModule, 214, 3, enqueueAlikeLua, 90, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 92, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, enqueueAlikeLua, 93, 2]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -7052,7 +7069,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: linked('queue/enqueue', '63ae6bfeb60de8d37893935d2445264a2f3cf5bb', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 69, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 203, 10, enqueueLua, 15, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueLua, 17, 1, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 18, 1, stateModule, 170, 3, enqueueLua, 19, 1, stateModule, 173, 13, enqueueLua, 20, 2, enqueueModule, 27, 15, enqueueLua, 22, 2, stateModule, 85, 6, enqueueLua, 24, 1, sharedNumbers, 0, 14, enqueueLua, 25, 1, enqueueModule, 49, 3, enqueueLua, 26, 1, stateModule, 101, 8, enqueueLua, 27, 1, enqueueModule, 42, 2, stateModule, 94, 7, enqueueModule, 44, 5, enqueueLua, 28, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 74, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 213, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 224, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 15, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 182, 11, enqueueModule, 160, 22, enqueueModule, 90, 40, enqueueLua, 29, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 34, 2, sharedExpiry, 0, 18, enqueueModule, 130, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 132, 3, namesModule, 10, 6, enqueueModule, 135, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 138, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 141, 4, enqueueLua, 36, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 37, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, enqueueModule, 196, 7, enqueueLua, 38, 2]),
+  script: linked('queue/enqueue', '7636568b4d95d321f1afcb554b235970977dd84e', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 69, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 200, 10, enqueueLua, 15, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueLua, 17, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 18, 1, stateModule, 170, 3, enqueueLua, 19, 1, stateModule, 173, 13, enqueueLua, 20, 2, enqueueModule, 27, 15, enqueueLua, 22, 2, stateModule, 85, 6, enqueueLua, 24, 1, sharedNumbers, 0, 14, enqueueLua, 25, 1, enqueueModule, 49, 3, enqueueLua, 26, 1, stateModule, 101, 8, enqueueLua, 27, 1, enqueueModule, 42, 2, stateModule, 94, 7, enqueueModule, 44, 5, enqueueLua, 28, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, enqueueLua, 29, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 34, 2, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, enqueueLua, 36, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 37, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, enqueueModule, 193, 7, enqueueLua, 38, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -7136,7 +7153,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('queue/extend', '12050acbf552373f86a707ac9461584f83deed16', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 21, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, extendLua, 20, 4]),
+  script: linked('queue/extend', '12050acbf552373f86a707ac9461584f83deed16', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, extendLua, 20, 4]),
   parts: ['meta', 'jobs', 'leases'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7185,7 +7202,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: linked('queue/failures', '2605501b867c0e246e4d135f7e8f75c98be56afa', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 69, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
+  script: linked('queue/failures', '2605501b867c0e246e4d135f7e8f75c98be56afa', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
   parts: ['meta', 'kinds'],
   encode() {
     return []
@@ -7238,7 +7255,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('queue/find', 'e29ff378c5fc426c0a2285d27d200bdb4db6f8b4', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
+  script: linked('queue/find', '35efbd5124251e0b73e6ef25ac6f5dbc00bef5ff', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7290,7 +7307,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: linked('queue/history', 'ac82072535a3a079fb1ceb5a53c5bd7de47fee21', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: linked('queue/history', 'fa67da99efbfd4e98d126d8fbbda423c49ce52da', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     return [
@@ -7331,7 +7348,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('queue/inspect', '5751be927fb69c1c457b139bb262c06b8483f29d', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 34, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, keysLua, 111, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 186, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 210, 6, inspectLua, 9, 36]),
+  script: linked('queue/inspect', '5751be927fb69c1c457b139bb262c06b8483f29d', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 37, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, keysLua, 114, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 186, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 210, 6, inspectLua, 9, 36]),
   parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
   encode(args) {
     return [
@@ -7413,7 +7430,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: linked('queue/list-failed', 'e837f199aa7ab4d05fce759f5c55edc38a2d5516', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 63, 1, keysLua, 70, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 8, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
+  script: linked('queue/list-failed', '398ed6977e0733efaa036a24d227b3b6e944f60a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, keysLua, 67, 2, keysLua, 73, 2, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
   parts: ['meta', 'jobs', 'failed', 'kinds'],
   encode(args) {
     return [
@@ -7468,7 +7485,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('queue/list', '4f3492c2ecd4099ebf242fb43a153ab7d1eba710', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: linked('queue/list', 'b7db4e11189cd2f13b4c0f6b843194002e280fe8', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, keysLua, 11, 1, keysLua, 9, 1, keysLua, 15, 2, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
   encode(args) {
     return [
@@ -7518,7 +7535,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: linked('queue/listen', '2ad2637d6b5c72758adaed1c0bd9c97bdb4c289c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 142, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, listenLua, 27, 2]),
+  script: linked('queue/listen', '2ad2637d6b5c72758adaed1c0bd9c97bdb4c289c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 145, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, listenLua, 27, 2]),
   parts: ['meta', 'listeners'],
   encode(args) {
     return withoutDefaults([
@@ -7575,7 +7592,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('queue/note', 'f823b82e7ade796589e895fe66f3e037b74b6711', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, noteLua, 9, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 11, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 34, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 37, 3]),
+  script: linked('queue/note', '888be5848b83aceb29bf955ea13ef34873f80836', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, noteLua, 9, 2, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 11, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 34, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 37, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7630,7 +7647,7 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 110, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 193, 3, outboxLua, 5, 13]),
+  script: linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 190, 3, outboxLua, 5, 13]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     return [
@@ -7679,7 +7696,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: linked('queue/parents', 'a44b4a56b029caba658b652f32c24a5ee246037a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 95, 1, keysLua, 103, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
+  script: linked('queue/parents', '6b13ee07883bb9c74e1a0e1d6fc00b171c6849ef', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   encode(args) {
     return withoutDefaults([
@@ -7771,7 +7788,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: linked('queue/receive', '464591e75aa5b9e7606541b4f8f772b0d17a4bc0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 113, 1, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 69, 9, receiveLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 16, 1, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 170, 3, receiveLua, 17, 1, stateModule, 173, 13, receiveLua, 18, 1, enqueueModule, 49, 3, receiveLua, 19, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 77, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 101, 8, stateModule, 94, 7, enqueueModule, 42, 7, stateModule, 85, 6, enqueueModule, 153, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, enqueueModule, 74, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 213, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 15, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 182, 11, enqueueModule, 160, 22, enqueueModule, 90, 40, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 20, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 26, 2, enqueueModule, 130, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 132, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 135, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 138, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 141, 4, receiveLua, 28, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 29, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, receiveLua, 30, 2]),
+  script: linked('queue/receive', 'e25c1f59f688f2ab0e26d3c139b86f90c867ccb1', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 116, 1, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 69, 9, receiveLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 16, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 170, 3, receiveLua, 17, 1, stateModule, 173, 13, receiveLua, 18, 1, enqueueModule, 49, 3, receiveLua, 19, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 77, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 101, 8, stateModule, 94, 7, enqueueModule, 42, 7, enqueueModule, 150, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, stateModule, 85, 6, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 20, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 26, 2, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, receiveLua, 28, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 29, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, receiveLua, 30, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7881,7 +7898,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: linked('queue/recur', '951cabb3d084f534865710010bcbc72573e978f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 69, 9, recurLua, 31, 19, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, recurLua, 50, 1, recurrenceModule, 42, 3, recurLua, 51, 1, recurrenceModule, 45, 1, jobModule, 1, 26, recurrenceModule, 46, 2, recurLua, 52, 1, recurrenceModule, 69, 38, stateModule, 91, 3, recurLua, 53, 1, recurrenceModule, 107, 8, recurLua, 54, 1, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 14, 5, recurLua, 55, 1, stateModule, 101, 8, recurLua, 56, 2, recurrenceModule, 56, 1, recurrenceModule, 48, 8, recurrenceModule, 57, 1, stateModule, 80, 1, stateModule, 77, 3, stateModule, 81, 4, recurrenceModule, 58, 6, groupsModule, 44, 4, recurrenceModule, 64, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 66, 3, recurLua, 58, 1, groupsModule, 48, 3, recurLua, 59, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 60, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, recurLua, 61, 6]),
+  script: linked('queue/recur', '951cabb3d084f534865710010bcbc72573e978f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 69, 9, recurLua, 31, 19, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, recurLua, 50, 1, recurrenceModule, 42, 3, recurLua, 51, 1, recurrenceModule, 45, 1, jobModule, 1, 26, recurrenceModule, 46, 2, recurLua, 52, 1, recurrenceModule, 69, 38, stateModule, 91, 3, recurLua, 53, 1, recurrenceModule, 107, 8, recurLua, 54, 1, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, recurLua, 55, 1, stateModule, 101, 8, recurLua, 56, 2, recurrenceModule, 56, 1, recurrenceModule, 48, 8, recurrenceModule, 57, 1, stateModule, 80, 1, stateModule, 77, 3, stateModule, 81, 4, recurrenceModule, 58, 6, groupsModule, 44, 4, recurrenceModule, 64, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 66, 3, recurLua, 58, 1, groupsModule, 48, 3, recurLua, 59, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 60, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, recurLua, 61, 6]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -7967,7 +7984,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: linked('queue/recurrences', 'f8573f4066136f84fd7d1a398a5d4981d0593e6e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: linked('queue/recurrences', 'f8573f4066136f84fd7d1a398a5d4981d0593e6e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -8030,7 +8047,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: linked('queue/refill', 'f014ff22ba7be1ba954f76720bf763b14a5616d6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 94, 5, recurrenceModule, 76, 3, recurrenceModule, 69, 7, recurrenceModule, 79, 15, recurrenceModule, 99, 8, refillLua, 10, 8, recurrenceModule, 107, 8, refillLua, 18, 14, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 14, 5, refillLua, 32, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 33, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, refillLua, 34, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 35, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, refillLua, 36, 3]),
+  script: linked('queue/refill', 'f014ff22ba7be1ba954f76720bf763b14a5616d6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 94, 5, recurrenceModule, 76, 3, recurrenceModule, 69, 7, recurrenceModule, 79, 15, recurrenceModule, 99, 8, refillLua, 10, 8, recurrenceModule, 107, 8, refillLua, 18, 14, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, refillLua, 32, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 33, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, refillLua, 34, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 35, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, refillLua, 36, 3]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -8103,7 +8120,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('queue/release', '2c957f651cfe7eaf0391b0b87aeb0823b1db1aad', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 81, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, releaseLua, 12, 1, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 173, 13, releaseLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 162, 13, releaseLua, 15, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 34, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 35, 1, idleModule, 264, 2, idleModule, 130, 8, idleModule, 266, 3, releaseLua, 36, 2, leaseModule, 175, 4, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, leaseModule, 179, 5, idleModule, 130, 8, leaseModule, 184, 3, releaseLua, 38, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 39, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, releaseLua, 40, 2]),
+  script: linked('queue/release', '5788ec9d0ef2f9ccc4fcda13f64fc274c0fd1af1', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, releaseLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, releaseLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 163, 13, releaseLua, 15, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 34, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 35, 1, idleModule, 267, 2, idleModule, 130, 8, idleModule, 269, 3, releaseLua, 36, 2, leaseModule, 176, 4, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, leaseModule, 180, 5, idleModule, 130, 8, leaseModule, 185, 3, releaseLua, 38, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 39, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, releaseLua, 40, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -8161,7 +8178,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: linked('queue/reprioritize', '083cac7da157eb2fb68c04603df8d4284a1d4f5f', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 35, 1, keysLua, 55, 1, keysLua, 144, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, reprioritizeLua, 3, 1, reprioritizeLua, 14, 1, keysLua, 2, 2, keysLua, 8, 1, keysLua, 12, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 41, 1, keysLua, 48, 1, keysLua, 47, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 4, 10, reprioritizeLua, 15, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 52, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, reprioritizeLua, 57, 2]),
+  script: linked('queue/reprioritize', 'f2368e743b72f8136e8455b0bf8706c69d285647', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 38, 1, keysLua, 147, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, reprioritizeLua, 3, 1, reprioritizeLua, 14, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 15, 1, keysLua, 31, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 51, 1, keysLua, 57, 1, keysLua, 54, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 4, 10, reprioritizeLua, 15, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 52, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, reprioritizeLua, 57, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8213,7 +8230,7 @@ export type RequeueFailedAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: linked('queue/requeue-failed', 'dd09862f49480af71494905acfdcae2a6d98a159', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 82, 1, keysLua, 145, 1, keysLua, 161, 1, keysLua, 170, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueFailedLua, 8, 1, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 149, 1, keysLua, 151, 1, stateModule, 173, 13, requeueFailedLua, 9, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 8, requeueFailedLua, 10, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 12, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 31, 1, idleModule, 264, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 266, 3, requeueFailedLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 35, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 38, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 41, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueFailedLua, 43, 4]),
+  script: linked('queue/requeue-failed', 'ccf08c3c6e4c7267e4bfddb581cef32c60409890', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 58, 1, keysLua, 75, 1, keysLua, 86, 1, keysLua, 148, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueFailedLua, 8, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 76, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 173, 13, requeueFailedLua, 9, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, requeueFailedLua, 10, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 12, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, requeueFailedLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 35, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 38, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 41, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueFailedLua, 43, 4]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -8273,7 +8290,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: linked('queue/requeue', '9219d16fb83c56aad4ed5fcc332824bfec157c92', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, keysLua, 145, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueLua, 5, 1, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 133, 1, keysLua, 135, 1, stateModule, 173, 13, requeueLua, 6, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 8, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 30, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 33, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueLua, 35, 2]),
+  script: linked('queue/requeue', '531a8142cb26e7eae9b24b344918fcc19c6cabe2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 58, 1, keysLua, 85, 1, keysLua, 148, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueLua, 5, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 136, 1, keysLua, 138, 1, stateModule, 173, 13, requeueLua, 6, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 8, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 30, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 33, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8344,7 +8361,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: linked('queue/retry', '42fefcd9d54c5fafeaafe43b06572d89b0b5d455', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, retryLua, 12, 1, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 173, 13, retryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 15, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 51, 1, idleModule, 264, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 266, 3, retryLua, 52, 3, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, retryLua, 55, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 58, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 60, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 63, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, retryLua, 64, 2]),
+  script: linked('queue/retry', 'f14adc8724b1b3d7cc96a1e35d6dff0fedf95451', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, retryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, retryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 15, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 51, 1, idleModule, 267, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, retryLua, 52, 3, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, retryLua, 55, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 58, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 60, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 63, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, retryLua, 64, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8413,7 +8430,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: linked('queue/search-tagged', 'de1211deff010a44815794fcb83271313b1efbdd', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 152, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: linked('queue/search-tagged', 'de1211deff010a44815794fcb83271313b1efbdd', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 154, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: ['meta', 'jobs', 'tagged'],
   encode(args) {
     return [
@@ -8472,7 +8489,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: linked('queue/search', 'b94cc901579e93718b6b4f978b505695d9754cac', { reads: true, bytes: true }, [keysLua, 0, 2, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: linked('queue/search', 'b94cc901579e93718b6b4f978b505695d9754cac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: ['meta', 'jobs'],
   encode(args) {
     return [
@@ -8539,7 +8556,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: linked('queue/stats', '21cab46e51524e3e854b0a23ae840272cf6754ac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 162, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  script: linked('queue/stats', '21cab46e51524e3e854b0a23ae840272cf6754ac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
   parts: ['meta', 'notes', 'stats'],
   encode(args) {
     return [
@@ -8589,7 +8606,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: linked('queue/tag', '23b008addf3290796363f55d83b6a0a71f93ff44', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, tagLua, 4, 1, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 5, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 9, 2, namesModule, 72, 19, tagLua, 11, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 19, 1, namesModule, 63, 9, tagLua, 20, 1, namesModule, 53, 10, tagLua, 21, 1, eventsModule, 71, 10, tagLua, 22, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 25, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, tagLua, 27, 2]),
+  script: linked('queue/tag', '0249f7d0284f911e1654a97f09263b3d464a015c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, tagLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 5, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 9, 2, namesModule, 72, 19, tagLua, 11, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 19, 1, namesModule, 63, 9, tagLua, 20, 1, namesModule, 53, 10, tagLua, 21, 1, eventsModule, 71, 10, tagLua, 22, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 25, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, tagLua, 27, 2]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8644,7 +8661,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: linked('queue/tags', '79c4345e1f09bbdb707e9f5f876ebfba8ebbb54e', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 154, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
+  script: linked('queue/tags', '79c4345e1f09bbdb707e9f5f876ebfba8ebbb54e', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
   parts: ['meta', 'tagged'],
   encode(args) {
     return [
@@ -8692,7 +8709,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: linked('queue/track', '22aefb6244d1f4248a088bdd77d108118a731d05', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, trackLua, 3, 1, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 4, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 25, 3]),
+  script: linked('queue/track', 'af24b83e087b7479b846b6dc3ae96e0ac34b41f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, trackLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 4, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 25, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8735,7 +8752,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: linked('queue/unrecur', '97d4f877cf121d16eaf503001a8c5efa11ce6a8b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 91, 3, unrecurLua, 3, 8, recurrenceModule, 115, 1, jobModule, 72, 3, recurrenceModule, 116, 5, unrecurLua, 11, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, unrecurLua, 12, 2]),
+  script: linked('queue/unrecur', '97d4f877cf121d16eaf503001a8c5efa11ce6a8b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 91, 3, unrecurLua, 3, 8, recurrenceModule, 115, 1, jobModule, 72, 3, recurrenceModule, 116, 5, unrecurLua, 11, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, unrecurLua, 12, 2]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -8793,7 +8810,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: linked('queue/watch', 'd99bbc872b6397667c3b66607aa3d13f194396a7', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 82, 1, keysLua, 96, 1, keysLua, 104, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 10, 1, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 170, 3, watchLua, 11, 1, stateModule, 173, 13, watchLua, 12, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 15, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 25, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 27, 1, idleModule, 264, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 266, 3, watchLua, 28, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 30, 5, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, watchLua, 35, 2]),
+  script: linked('queue/watch', 'f6f17766ce370ba508ce73a2a003e5e3c4eb4868', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, keysLua, 99, 1, keysLua, 107, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 10, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 100, 1, keysLua, 108, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 170, 3, watchLua, 11, 1, stateModule, 173, 13, watchLua, 12, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 15, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 25, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 27, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 269, 3, watchLua, 28, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 30, 5, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, watchLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

@@ -87,12 +87,12 @@ end
 -- What the acks of a call do.
 
 -- Which are refused, and how many jobs are over by it.
-local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, has_tried)
+local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
   local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
   if #stopped > 0 or change_others(queue, settings, ended) then
-    try_rights(meta, queue, keys)
+    try_rights(keys, queue)
   elseif #ended > 0 then
-    try_acks(meta, queue, keys, has_tried)
+    try_acks(keys, queue, has_tried)
   end
   for _, seq in ipairs(stopped) do
     stop_job(keys, queue, seq)
@@ -120,7 +120,7 @@ local function change_others(queue, settings, ended)
 end
 
 -- `has_tried`: the commands of groups.
-local function try_acks(meta, queue, keys, has_tried)
+local function try_acks(keys, queue, has_tried)
   if not has_tried then
     redis.call('HDEL', keys.jobs, '')
     redis.call('HGET', keys.jobs, '')
@@ -128,7 +128,7 @@ local function try_acks(meta, queue, keys, has_tried)
       redis.call('ZADD', keys.leases, 'XX', '0', '')
     end
   end
-  redis.call('HSET', meta, 'codec', queue.codec)
+  redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.

@@ -94,18 +94,19 @@ local function place_behind(failed, from, to, seq)
 end
 
 -- Dead jobs whose failure was of a kind and whose number is greater than `after`, and whether there are no more.
-local function page_of_kind(failed, kinds, kind, after, limit)
-  local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
+local function page_of_kind(keys, kind, after, limit)
+  local number = string.match(redis.call('HGET', keys.kinds, kind) or '', '^%d+')
   if not number then
     return {}, true
   end
-  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
-  local behind = first + redis.call('ZCOUNT', failed, number, number)
-  local from = place_behind(failed, first, behind, after)
+  local first = redis.call('ZCOUNT', keys.failed, '-inf', '(' .. number)
+  local behind = first + redis.call('ZCOUNT', keys.failed, number, number)
+  local from = place_behind(keys.failed, first, behind, after)
   local to = math.min(from + limit, behind)
   if from == to then
     return {}, true
   end
-  local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+  local numbers =
+    redis.call('ZRANGE', keys.failed, string.format('%.0f', from), string.format('%.0f', to - 1))
   return numbers, to == behind
 end

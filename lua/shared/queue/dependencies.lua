@@ -108,7 +108,7 @@ end
 
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
-  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  local seq, record, run = find_job(keys, id)
   if not seq then
     return nil
   end
@@ -203,7 +203,7 @@ local function is_older(keys, parent, seq)
   if string.sub(parent, 1, 1) ~= 'l' then
     return false
   end
-  local found = find_job(keys.jobs, keys.ids, string.sub(parent, 2))
+  local found = find_job(keys, string.sub(parent, 2))
   return not found or tonumber(found) < tonumber(seq)
 end
 
@@ -248,7 +248,7 @@ end
 local function remove_parent(keys, seq, wants, parent)
   local ref = parent
   if string.sub(parent, 1, 1) == 'l' then
-    ref = find_job(keys.jobs, keys.ids, string.sub(parent, 2)) or ''
+    ref = find_job(keys, string.sub(parent, 2)) or ''
   end
   for at, other in ipairs(wants.refs) do
     if other == ref then

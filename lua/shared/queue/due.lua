@@ -70,12 +70,12 @@ end
 -- About as many jobs become ready as are `wanted`, for others wait meanwhile.
 
 -- Whether the user may do all that is done to one of them: each is seen to as a whole. The commands, each once on nothing.
-local function may_bring_due(keys, meta, queue)
+local function may_bring_due(keys, queue)
   local tried = {
     redis.pcall('HDEL', keys.jobs, ''),
     redis.pcall('ZREM', keys.leases, ''),
     redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
-    redis.pcall('HSET', meta, 'codec', queue.codec),
+    redis.pcall('HSET', keys.meta, 'codec', queue.codec),
     redis.pcall('HEXISTS', keys.jobs, ''),
     redis.pcall('ZCARD', keys.held),
     redis.pcall('EXISTS', keys.short),
@@ -104,8 +104,8 @@ local function may_bring_due(keys, meta, queue)
 end
 
 -- Without a right to it nothing of that is seen to, and the next call looks again.
-local function bring_due(keys, meta, queue, settings, wanted)
-  if not may_bring_due(keys, meta, queue) then
+local function bring_due(keys, queue, settings, wanted)
+  if not may_bring_due(keys, queue) then
     queue.is_refused = true
     return
   end

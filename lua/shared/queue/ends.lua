@@ -248,7 +248,7 @@ local function tell_others(keys, queue)
     tell_ends(keys.results, queue)
   end
   if queue.noted or queue.counted then
-    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue))
+    leave_notes(keys, queue, packed_notes(queue))
   end
   if queue.events then
     publish(keys.listeners, queue.events, queue.now_ms)
@@ -382,5 +382,5 @@ local function finish_jobs(keys, queue, settings, ended)
     drop_done(keys, queue, settings, 20 + #numbers)
   end
   queue.acked = queue.acked + #numbers
-  note_spans(queue, 'a', ran, 2, 1, queue.now_ms, 1)
+  note_spans(queue, 'a', ran, queue.now_ms, 1)
 end

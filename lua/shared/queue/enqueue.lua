@@ -80,10 +80,10 @@ local function begin_jobs(keys, queue)
   end
 end
 
--- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
--- numbers of duplicates.
-local function new_spec_tally()
-  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
+-- What comes of several, which stand in `specs`: jobs that are ready, when the first of the others is due, keys that are held for a
+-- time, places and numbers of duplicates.
+local function new_spec_tally(specs)
+  return { specs = specs, ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
 local function tally_due(tally, due_ms)
@@ -94,19 +94,15 @@ local function tally_due(tally, due_ms)
   end
 end
 
-local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+local function hold_names(keys, queue, tally, at, job, seq)
   if job.id ~= '' then
     redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   end
   if job.unique ~= '' then
-    hold_unique(
-      keys.ids,
-      specs[at + SPECS.unique],
-      seq,
-      specs[at + SPECS['until']],
-      now_ms + specs[at + SPECS.window_ms]
-    )
-    tally.windows = tally.windows + (specs[at + SPECS['until']] == 'w' and 1 or 0)
+    local till = tally.specs[at + SPECS['until']]
+    local ends_ms = queue.now_ms + tally.specs[at + SPECS.window_ms]
+    hold_unique(keys.ids, tally.specs[at + SPECS.unique], seq, till, ends_ms)
+    tally.windows = tally.windows + (till == 'w' and 1 or 0)
   end
 end
 
@@ -129,8 +125,9 @@ local function holder_of_id(keys, queue, id)
   return nil
 end
 
--- Puts one job into the queue, unless it is a duplicate.
-local function enqueue_spec(keys, queue, tally, specs, at, place, seq)
+-- Puts the job at a place of the specs of a tally into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, at, place, seq)
+  local specs = tally.specs
   local job, payload, delay_ms =
     read_spec(specs, at), specs[at + SPECS.payload], tonumber(specs[at + SPECS.delay_ms])
   local due_ms = delay_ms > 0 and queue.now_ms + delay_ms or 0
@@ -153,7 +150,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq)
     end
     return
   end
-  hold_names(keys, tally, specs, at, job, seq, queue.now_ms)
+  hold_names(keys, queue, tally, at, job, seq)
   if queue.linked then
     -- Whoever had this id, or nobody, until now.
     queue.linked[job.id], queue.linked[seq] = nil, nil

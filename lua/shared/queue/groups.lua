@@ -209,13 +209,13 @@ local function join_group(keys, queue, job, seq, in_front)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+local function leave_group(keys, job, seq, now_us)
+  local group = read_group(keys.groups, job.group)
+  if not group or redis.call('ZREM', keys.grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
   return true
 end
 
@@ -246,7 +246,7 @@ end
 
 -- What comes behind the first write where a group is set, each command once on nothing; see shared/queue/state. `grows`: a server out
 -- of memory refuses it here.
-local function try_group(meta, queue, keys, grows)
+local function try_group(keys, queue, grows)
   if grows then
     redis.call('ZADD', keys.held, 'XX', '0', '')
   end
@@ -255,6 +255,6 @@ local function try_group(meta, queue, keys, grows)
   redis.call('ZADD', keys.held, 'XX', '0', '')
   redis.call('HDEL', keys.groups, '')
   if queue.began_us > 0 then
-    redis.call('HSET', meta, 'codec', queue.codec)
+    redis.call('HSET', keys.meta, 'codec', queue.codec)
   end
 end

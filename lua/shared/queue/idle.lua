@@ -285,37 +285,39 @@ local function may_hand(queue, codec, ready, name, payload)
 end
 
 -- Ready again, for it could not be handed over.
-local function take_back_handed(keys, seq, name, size)
-  local at_ms = math.floor(seq / 1000)
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('r', at_ms, size, FLAGS.plain, name))
+local function take_back_handed(keys, handed)
+  local at_ms = math.floor(handed.seq / 1000)
+  local run = pack_new_run('r', at_ms, handed.size, FLAGS.plain, handed.name)
+  redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 end
 
 -- Answers whether the user may do that; if not, the job is as it was.
-local function store_handed(keys, queue, seq, name, size, token, ends_ms)
-  local scores, marks = { exact(ends_ms), seq }, queue.marks
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_claimed_run(token, 1, queue.now_ms, size, FLAGS.plain, name))
+local function store_handed(keys, queue, handed)
+  local scores, marks = { exact(handed.ends_ms), handed.seq }, queue.marks
+  local run = pack_claimed_run(handed.token, 1, queue.now_ms, handed.size, FLAGS.plain, handed.name)
+  redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
   widen(queue, MARKS.wide_leases, scores, '+inf')
   if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
     return true
   end
   queue.marks = marks
-  take_back_handed(keys, seq, name, size)
+  take_back_handed(keys, handed)
   return false
 end
 
 -- Nobody could be told. Answers whether the lease could be taken back; if not, it is as if the worker had died.
-local function take_back_lease(keys, seq, name, size)
-  if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+local function take_back_lease(keys, handed)
+  if type(redis.pcall('ZREM', keys.leases, handed.seq)) == 'table' then
     return false
   end
-  take_back_handed(keys, seq, name, size)
+  take_back_handed(keys, handed)
   return true
 end
 
-local function note_handed(queue, name, size, token, ends_ms)
-  note_due(queue, ends_ms)
-  note_alike(queue, 'w', name, 1, 0, 0, 0)
-  queue.token, queue.claimed = token, queue.claimed + size
+local function note_handed(queue, handed)
+  note_due(queue, handed.ends_ms)
+  note_alike(queue, note_key('w', handed.name), 0, 1, 0, 0)
+  queue.token, queue.claimed = handed.token, queue.claimed + handed.size
 end
 
 -- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether nobody else is
@@ -337,16 +339,17 @@ local function hand_over(keys, queue, seq, name, payload, record)
     return false, true
   end
   local ends_ms = now_ms + lease_ms
+  local handed = { seq = seq, name = name, size = #record, token = token, ends_ms = ends_ms }
   local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
   local letter = table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload
   if
-    not store_handed(keys, queue, seq, name, #record, token, ends_ms)
-    or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, seq, name, #record)
+    not store_handed(keys, queue, handed)
+    or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, handed)
   then
     -- It looks by itself after a while.
     return false, true
   end
-  note_handed(queue, name, #record, token, ends_ms)
+  note_handed(queue, handed)
   see_to(keys.idle, queue, ends_ms)
   return true, false
 end

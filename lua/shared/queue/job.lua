@@ -125,12 +125,12 @@ end
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
-local function find_job(jobs, ids, id)
-  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+local function find_job(keys, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', keys.ids, 'i' .. id)
   if not seq then
     return nil
   end
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   if not stored[1] then
     return nil
   end

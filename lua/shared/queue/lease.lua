@@ -75,7 +75,7 @@ local function lease_jobs(keys, queue, taken, lease_ms)
   end
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
   note_due(queue, queue.now_ms + lease_ms)
-  note_spans(queue, 'w', waited, 2, 1, queue.now_us / 1000, 1)
+  note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
   return told, options
 end
 
@@ -108,12 +108,13 @@ end
 -- extends them has seen them.
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
-local function claimed_before(jobs, leases, token, count, ends_ms)
+local function claimed_before(keys, token, count, ends_ms)
   local found, from = {}, 0
   repeat
-    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+    local numbers = count > 0
+        and redis.call('ZRANGEBYSCORE', keys.leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
       or {}
-    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers))) or {}
     for at, seq in ipairs(numbers) do
       local run = stored[at * 2] and unpack_run(stored[at * 2])
       if run and run.token > token and run.token <= token + count then

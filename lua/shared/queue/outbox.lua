@@ -159,16 +159,16 @@ local function work_of(specs)
   return work
 end
 
-local function take_job(keys, meta, queue, tally, packed)
-  begin_queue(meta, queue)
+local function take_job(keys, queue, tally, packed)
+  begin_queue(keys.meta, queue)
   begin_jobs(keys, queue)
-  local seq, specs = exact(number_jobs(queue, 1)), unpack_spec(packed)
-  enqueue_spec(keys, queue, tally, specs, 1, 0, seq)
-  return work_of(specs)
+  tally.specs = unpack_spec(packed)
+  enqueue_spec(keys, queue, tally, 1, 0, exact(number_jobs(queue, 1)))
+  return work_of(tally.specs)
 end
 
 -- `from.newest`: the newest number that came from there. Answers how many entries were taken, or passed over.
-local function take_entries(keys, meta, queue, tally, from, entries, entries_at)
+local function take_entries(keys, queue, tally, from, entries, entries_at)
   local work, taken = 0, 0
   for at = entries_at, #entries, #ENTRIES do
     if work >= MOST_TAKEN_WORK then
@@ -186,7 +186,7 @@ local function take_entries(keys, meta, queue, tally, from, entries, entries_at)
         local _, id = unpack_end(rest)
         hear_of_parent(keys, queue, from.source, id, rest)
       else
-        work = work + take_job(keys, meta, queue, tally, rest)
+        work = work + take_job(keys, queue, tally, rest)
       end
     end
   end

@@ -74,7 +74,7 @@ end
 -- Takes a ready job from where it stands.
 local function leave_ready(keys, queue, job, seq)
   if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, queue.now_us)
+    leave_group(keys, job, seq, queue.now_us)
   elseif not is_marked(queue, MARKS.priorities) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
@@ -185,18 +185,18 @@ end
 
 -- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
 -- the former, too, of which some have a priority.
-local function ready_page(ready, prioritized, after, limit)
-  local count = redis.call('ZCOUNT', prioritized, '-inf', IN_FRONT)
+local function ready_page(keys, after, limit)
+  local count = redis.call('ZCOUNT', keys.prioritized, '-inf', IN_FRONT)
   local numbers = {}
   if after < count then
     local to = math.min(after + limit, count) - 1
-    numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+    numbers = redis.call('ZRANGE', keys.prioritized, string.format('%.0f', after), string.format('%.0f', to))
   end
   local in_front = #numbers
   if in_front < limit then
     local from = math.max(0, after - count)
     local to = from + limit - in_front - 1
-    local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+    local listed = redis.call('LRANGE', keys.ready, string.format('%.0f', from), string.format('%.0f', to))
     for _, seq in ipairs(listed) do
       numbers[#numbers + 1] = seq
     end

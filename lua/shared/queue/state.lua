@@ -264,7 +264,7 @@ local function refuse_when_full(keys)
   redis.call('ZADD', keys.parents, 'XX', '0', '')
 end
 
-local function try_rights(meta, queue, keys)
+local function try_rights(keys, queue)
   redis.call('HDEL', keys.jobs, '')
   redis.call('ZREM', keys.parents, '')
   redis.call('ZADD', keys.parents, 'XX', '0', '')
@@ -274,7 +274,7 @@ local function try_rights(meta, queue, keys)
   redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
   redis.call('ZRANGEBYLEX', keys.children, '+', '-')
   if queue.began_us > 0 then
-    redis.call('HSET', meta, 'codec', queue.codec)
+    redis.call('HSET', keys.meta, 'codec', queue.codec)
   end
 end
 
