@@ -85,13 +85,8 @@ if queue.noted then
   leave_notes(keys, queue, queue.noted)
 end
 local taken_text = table.concat(taken, ' ')
-save_queue_and_call(
-  keys.meta,
-  queue,
-  caller,
-  call,
-  string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-)
+local answer = string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
+save_queue_and_call(keys.meta, queue, caller, call, answer)
 if #numbers > 0 then
   if acks_alone then
     redis.call('ZREM', keys.leases, unpack(numbers))
@@ -101,12 +96,7 @@ end
 if queue.listened_ms > now_ms then
   local pieces = { '' }
   if #numbers > 0 then
-    local tokens = { acks[acks_at + PLAIN_ACKS.token] }
-    for place = 2, acked.are_in_turn and 1 or #numbers do
-      tokens[place] = acks[acks_at + place * 2 - 1]
-    end
-    local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
-    plain_line(pieces, '\n*acked\t', ended_text, tokens_text, names_of(acked))
+    add_acked_line(pieces, acked, acks, acks_at)
   end
   if count > 0 then
     plain_line(pieces, '\n*claimed\t', taken_text, exact(token + 1), names)

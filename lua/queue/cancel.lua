@@ -46,7 +46,7 @@ for at = wanted_at, #wanted, 1 do
     displace(keys, queue, seq, job, run, size_of(record, run))
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
-      note_end(queue, keys.jobs, seq, job, run, CANCELLED)
+      note_end(keys.jobs, queue, seq, job, run, CANCELLED)
     end
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1

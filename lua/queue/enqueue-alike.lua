@@ -47,7 +47,7 @@ if queue.idle > 0 then
   -- Only here: a script makes its functions anew in every call.
   queue.how = { channel = channel, sharded = sharded, counted = counted }
   local payload, called = payloads[payloads_at], false
-  if count == 1 and may_hand(queue, codec, keys.ready, name, payload) then
+  if count == 1 and may_hand(keys.ready, queue, codec, name, payload) then
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
   end
   call_others = not called and function()

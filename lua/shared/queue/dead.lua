@@ -74,7 +74,7 @@ local function bury_claimed(keys, queue, seq, job, run, failure)
   note_history(keys.jobs, seq, run, { what = 'b', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = kind })
   happened(queue, 'buried', seq, job, run, kind)
   local ended = { state = 'd', kind = kind, message = failure.message, result = '' }
-  note_end(queue, keys.jobs, seq, job, run, ended)
+  note_end(keys.jobs, queue, seq, job, run, ended)
   bury_job(keys, queue, seq, job, run, failure)
 end
 

@@ -279,7 +279,7 @@ local function bury_child(keys, queue, seq, job, run, message)
   happened(queue, 'buried', seq, job, run, PARENT_FAILED)
   count_job(queue, 'd', run.name)
   local ended = { state = 'd', kind = PARENT_FAILED, message = message, result = '' }
-  note_end(queue, keys.jobs, seq, job, run, ended)
+  note_end(keys.jobs, queue, seq, job, run, ended)
   bury_job(keys, queue, seq, job, run, ended)
 end
 

@@ -63,7 +63,7 @@ local KEPT_FOR_WAITERS_MS = 60000
 
 -- `ended`: its state (f done, d dead, x cancelled), the kind and the message of what it died of, and its result; '' for what it
 -- has not. Changes the flags of the run, which the caller writes where there still is one.
-local function note_end(queue, jobs, seq, job, run, ended)
+local function note_end(jobs, queue, seq, job, run, ended)
   local is_awaited = run and has_flag(run.flags, FLAGS.awaited)
   if not is_awaited and job.keep_result_ms == 0 then
     return
@@ -269,7 +269,7 @@ local CANCELLED = { state = 'x', kind = '', message = '', result = '' }
 -- The end of a job that was cancelled, and stands nowhere any more.
 local function cancel_job(keys, queue, seq, job, run)
   happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, CANCELLED)
+  note_end(keys.jobs, queue, seq, job, run, CANCELLED)
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
   count_job(queue, 'c', run.name)
@@ -354,7 +354,7 @@ local function finish_jobs(keys, queue, settings, ended)
       queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
     end
     if job then
-      note_end(queue, keys.jobs, seq, job, run, { state = 'f', kind = '', message = '', result = result })
+      note_end(keys.jobs, queue, seq, job, run, { state = 'f', kind = '', message = '', result = result })
     end
     if keeps then
       queue.done = queue.done + run.size

@@ -272,7 +272,7 @@ end
 local MOST_HANDED = 8192
 
 -- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.
-local function may_hand(queue, codec, ready, name, payload)
+local function may_hand(ready, queue, codec, name, payload)
   return queue.idle > 0
     and queue.how.counted
     and codec == 'json'

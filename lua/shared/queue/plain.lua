@@ -259,6 +259,16 @@ local function plain_line(pieces, beginning, numbers, tokens, names)
   end
 end
 
+-- Adds the line of jobs that were acked; see judge_plain.
+local function add_acked_line(pieces, acked, acks, acks_at)
+  local tokens = { acks[acks_at + PLAIN_ACKS.token] }
+  for place = 2, acked.are_in_turn and 1 or #acked.numbers do
+    tokens[place] = acks[acks_at + (place - 1) * #PLAIN_ACKS + PLAIN_ACKS.token]
+  end
+  local numbers_text, tokens_text = table.concat(acked.numbers, ' '), table.concat(tokens, ' ')
+  plain_line(pieces, '\n*acked\t', numbers_text, tokens_text, names_of(acked))
+end
+
 local function publish_pieces(listeners, pieces, now_ms)
   local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
   local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')

@@ -102,8 +102,8 @@ local function open_queue(meta, caller, codec, partitions)
   return refusal_of_queue(queue, codec, partitions), queue
 end
 
--- What belongs to the whole call: its time, how those are told who wait (see shared/messages; nil: no one is told), and where
--- somebody listens to events, those of the call.
+-- What belongs to the whole call: its time, how those who wait are told (see shared/messages; nil: nobody is), and where somebody
+-- listens to events, room for those of the call.
 local function begin_call(queue, how)
   local now_us = clock_us()
   queue.now_us, queue.now_ms, queue.how = now_us, math.floor(now_us / 1000), how
