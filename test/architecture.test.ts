@@ -6,7 +6,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { camel } from '../tools/contract/spelling.ts'
 import { INTERNAL } from '../tools/docs/completeness.ts'
 import { type Measured, median, percentile } from '../tools/measure/lines.ts'
-import { linesOfOperation } from '../tools/measure/lua.ts'
+import { linesOfOperation, parametersOf } from '../tools/measure/lua.ts'
 import { FOLDERS, linesOf, measureParts } from '../tools/measure/parts.ts'
 import { filesIn, findCycle, importsOf, textOf } from '../tools/measure/source-files.ts'
 import tsconfig from '../tsconfig.json' with { type: 'json' }
@@ -112,6 +112,7 @@ const RULES = {
   files: 'rule 12: 90 % of the TypeScript files are under 200 lines, none over 400',
   operations:
     'rule 12: 90 % of the operations in Lua are under 60 lines behind their declarations, none over 120 with everything',
+  parameters: 'rule 12: no function of Lua has more than six parameters',
   modules: 'rule 12: lua/shared has at most 80 files, 20 of them for the queue',
   names:
     'rule 13: tsconfig.json has every public name with its source; package.json exports each, and its build has that name',
@@ -351,6 +352,16 @@ test('90 % of the operations in Lua are under 60 lines behind their declarations
   }))
   holds(RULES.operations, tooLong(whole, 120))
   holds(RULES.operations, tooManyOver(measured, 60))
+})
+
+test('no function of Lua has more than six parameters', () => {
+  const counted = lua.flatMap((file) => parametersOf(textOf(ROOT, file)).map((each) => ({ file, ...each })))
+  expect(counted.length).toBeGreaterThan(400)
+  const wide = counted.filter(({ count }) => count > 6)
+  holds(
+    RULES.parameters,
+    wide.map(({ file, line, name, count }) => `${file}:${line}: ${name ?? 'a function'} has ${count}`),
+  )
 })
 
 test('modules are few', () => {
