@@ -11,6 +11,7 @@ import { ioredis } from 'perilune/ioredis'
 import { queueScripts } from 'perilune/queue'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
+import { INTERNAL } from '../tools/docs/completeness.ts'
 import { type Bundle, bundles, packageSize, type Size } from '../tools/sizes/measure.ts'
 import { PROGRAMS } from '../tools/sizes/programs.ts'
 import { overLimit, sizesIn, withSizes } from '../tools/sizes/table.ts'
@@ -82,6 +83,11 @@ test('a bundle has scripts of its structure only', () => {
       .map((file) => `${name}: ${file}`)
   })
   expect(foreign).toEqual([])
+})
+
+test('every public structure has a program', () => {
+  const structures = Object.keys(contract.structures).filter((structure) => !INTERNAL.has(structure))
+  expect(PROGRAMS.map(({ name }) => name)).toEqual(expect.arrayContaining(structures))
 })
 
 test('the sizes that are written are those that are read', () => {
