@@ -37,6 +37,11 @@ const publicSources: [name: string, file: string][] = Object.entries(tsconfig.co
   ])
   .filter(([, file]) => file.endsWith('.ts'))
 
+/** What a structure shows: its entry, or its class where it has no public name. */
+function publicFileOf(structure: string): string {
+  return `src/${structure}/${INTERNAL.has(structure) ? structure : 'index'}.ts`
+}
+
 const imports = new Map(files.map((path) => [path, importsOf(path, textOf(ROOT, path))]))
 
 interface Edge {
@@ -137,7 +142,7 @@ test('a file of a driver imports the port, its own folder and the types of one c
 test('every structure has a public name, and every public name its build in package.json', () => {
   const names = new Map(publicSources)
   const nameless = structures.filter((structure) => {
-    return !INTERNAL.has(structure) && names.get(structure) !== `src/${structure}/${structure}.ts`
+    return !INTERNAL.has(structure) && names.get(structure) !== publicFileOf(structure)
   })
   holds(`${RULES.names} (paths of tsconfig.json)`, nameless)
   const { './contract.json': _contract, './package.json': _package, ...built } = manifest.exports
@@ -214,7 +219,7 @@ function namesImported(text: string, from: string): string[] {
 
 test('the facade imports every structure and decides nothing', () => {
   const text = textOf(ROOT, 'src/perilune.ts')
-  const wanted = structures.flatMap((name) => [`./${name}/${name}.ts`, `./generated/${name}.ts`])
+  const wanted = structures.flatMap((name) => [`./${publicFileOf(name).slice('src/'.length)}`])
   holds(
     RULES.facade,
     wanted.filter((file) => !text.includes(`'${file}'`)),

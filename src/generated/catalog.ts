@@ -102,7 +102,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
+  script: /* @__PURE__ */ linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
   parts: ['meta', 'documents'],
   encode(args) {
     return [
@@ -151,7 +151,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
+  script: /* @__PURE__ */ linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -193,7 +193,7 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: linked('catalog/put', 'e995615b2a0f5b56b28f3cdbb7a0b47fee5dbb86', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
+  script: /* @__PURE__ */ linked('catalog/put', 'e995615b2a0f5b56b28f3cdbb7a0b47fee5dbb86', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -237,7 +237,7 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
+  script: /* @__PURE__ */ linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -278,7 +278,7 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('catalog/replace', '45f0276ef2fdb91fdd2d9348b312c8027990ba04', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
+  script: /* @__PURE__ */ linked('catalog/replace', '45f0276ef2fdb91fdd2d9348b312c8027990ba04', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [

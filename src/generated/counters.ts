@@ -790,7 +790,7 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('counters/ack', '3ef22487fb777ed2b4fcc813e644fecdf33393f3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, keysLua, 2, 2, keysLua, 17, 2, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
+  script: /* @__PURE__ */ linked('counters/ack', '3ef22487fb777ed2b4fcc813e644fecdf33393f3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, keysLua, 2, 2, keysLua, 17, 2, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -835,7 +835,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -889,7 +889,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('counters/begin', '2844d8d808c88b1fb396f9e3da9507a55a2ca9d0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 25, 21]),
+  script: /* @__PURE__ */ linked('counters/begin', '2844d8d808c88b1fb396f9e3da9507a55a2ca9d0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 25, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -938,7 +938,7 @@ export type ClearShownAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, clearShownLua, 0, 4]),
+  script: /* @__PURE__ */ linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, clearShownLua, 0, 4]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode() {
     return []
@@ -969,7 +969,7 @@ export type ClearAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('counters/clear', '7888664258a1650dc96e013e9289203d4d41123b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, keysLua, 20, 1, clearLua, 0, 7]),
+  script: /* @__PURE__ */ linked('counters/clear', '7888664258a1650dc96e013e9289203d4d41123b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, keysLua, 20, 1, clearLua, 0, 7]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
   encode() {
     return []
@@ -1003,7 +1003,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
+  script: /* @__PURE__ */ linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -1046,7 +1046,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('counters/get', '232d84515a6d19a32d6d482be4d94b5a8a6b050d', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
+  script: /* @__PURE__ */ linked('counters/get', '232d84515a6d19a32d6d482be4d94b5a8a6b050d', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
   parts: ['meta', 'values'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -1120,7 +1120,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: linked('counters/increment', '9579a2cb3ac6632541fe95b1243a750f29616044', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 21, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 17, 2, amountsModule, 39, 4, incrementLua, 30, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', '9579a2cb3ac6632541fe95b1243a750f29616044', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 21, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 17, 2, amountsModule, 39, 4, incrementLua, 30, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1166,7 +1166,7 @@ export type InspectShownAnswer =
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: linked('counters/inspect-shown', '2e9e07c4522776abbdc05f52336dbbba0a04d1bf', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
+  script: /* @__PURE__ */ linked('counters/inspect-shown', '2e9e07c4522776abbdc05f52336dbbba0a04d1bf', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
   parts: ['board', 'shown', 'noted'],
   encode() {
     return []
@@ -1199,7 +1199,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('counters/inspect', '4948eb1b7939c7a1106364d881924119bebaa029', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  script: /* @__PURE__ */ linked('counters/inspect', '4948eb1b7939c7a1106364d881924119bebaa029', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   encode() {
     return []
@@ -1262,7 +1262,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: linked('counters/load', 'ce38d3908257a7ef1d4f414ff8a5efa8d33d9e34', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 16, 1, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 3, keysLua, 2, 2, keysLua, 7, 1, keysLua, 9, 1, keysLua, 15, 1, keysLua, 17, 2, partitionModule, 100, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 114, 6, loadLua, 29, 2]),
+  script: /* @__PURE__ */ linked('counters/load', 'ce38d3908257a7ef1d4f414ff8a5efa8d33d9e34', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 16, 1, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 3, keysLua, 2, 2, keysLua, 7, 1, keysLua, 9, 1, keysLua, 15, 1, keysLua, 17, 2, partitionModule, 100, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 114, 6, loadLua, 29, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1326,7 +1326,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('counters/note', 'b88fc3dba2199b818c792b59dfae965a4889e762', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, keysLua, 26, 2, keysLua, 29, 1, keysLua, 32, 2, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
+  script: /* @__PURE__ */ linked('counters/note', 'b88fc3dba2199b818c792b59dfae965a4889e762', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, keysLua, 26, 2, keysLua, 29, 1, keysLua, 32, 2, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1389,7 +1389,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: linked('counters/noted', '687a6b54f3dff7db4c6016861fe774dc72f40755', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  script: /* @__PURE__ */ linked('counters/noted', '687a6b54f3dff7db4c6016861fe774dc72f40755', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: ['board', 'shown', 'noted', 'idle'],
   encode(args) {
     return [
@@ -1456,7 +1456,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: linked('counters/seal', 'ceef234f13edb424687a69886328e14a57fc3304', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, keysLua, 10, 2, keysLua, 13, 2, boardModule, 42, 13, sealLua, 31, 12]),
+  script: /* @__PURE__ */ linked('counters/seal', 'ceef234f13edb424687a69886328e14a57fc3304', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, keysLua, 10, 2, keysLua, 13, 2, boardModule, 42, 13, sealLua, 31, 12]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1521,7 +1521,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: linked('counters/show-absent', '468061ad3c210f55de9faf9cdd27f0725b5131bb', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 31, 1, keysLua, 34, 1, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, keysLua, 23, 2, keysLua, 27, 1, keysLua, 30, 1, keysLua, 32, 1, keysLua, 35, 2, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
+  script: /* @__PURE__ */ linked('counters/show-absent', '468061ad3c210f55de9faf9cdd27f0725b5131bb', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 31, 1, keysLua, 34, 1, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, keysLua, 23, 2, keysLua, 27, 1, keysLua, 30, 1, keysLua, 32, 1, keysLua, 35, 2, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1590,7 +1590,7 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: linked('counters/show', 'dd202f46ff8bc0c1af1c7e8bfb48d8034d05903e', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, keysLua, 23, 2, keysLua, 27, 1, keysLua, 29, 1, keysLua, 32, 1, keysLua, 35, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
+  script: /* @__PURE__ */ linked('counters/show', 'dd202f46ff8bc0c1af1c7e8bfb48d8034d05903e', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, keysLua, 23, 2, keysLua, 27, 1, keysLua, 29, 1, keysLua, 32, 1, keysLua, 35, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -1664,7 +1664,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: linked('counters/shown', 'fc3d8f352ac58487f623fdf1ce6824e20f068fce', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
+  script: /* @__PURE__ */ linked('counters/shown', 'fc3d8f352ac58487f623fdf1ce6824e20f068fce', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
   parts: ['board', 'shown', 'noted'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
