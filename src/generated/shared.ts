@@ -95,11 +95,11 @@ local function parse_document(stored)
 local version, document = string.match(stored, '^(%d+) (.*)$')
 return tonumber(version), document
 end
-local function store_document(meta, names, documents, name, old_version, document, now_us)
+local function store_document(keys, name, old_version, document, now_us)
 local version = math.max(old_version + 1, now_us)
-redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-redis.call('ZADD', names, '0', name)
-redis.call('HSET', meta, 'layout', '1')
+redis.call('HSET', keys.documents, name, string.format('%.0f ', version) .. document)
+redis.call('ZADD', keys.names, '0', name)
+redis.call('HSET', keys.meta, 'layout', '1')
 return version
 end` }
 export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps.lua', taken: [4, 3, 10, 7], text: `local function behind_ms(token, now_ms)
