@@ -15,13 +15,13 @@ local later, token = recall_token(subject.record, take)
 if later then
   return { 'abandoned' }
 end
-local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
+local meters = read_meters(subject, limits, limits_at, clock_us())
 for _, meter in ipairs(token and meters or {}) do
   free_place(meter, token)
 end
 -- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
 -- stays as it was.
 redis.call('HDEL', keys.state, '')
-save_subject(keys.state, subject, meters, now_us, caller, call, now_us, {})
+save_subject(keys.state, subject, meters, call, subject.now_us, {})
 keep_for(keys.state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }

@@ -20,7 +20,7 @@ if not subject.exists then
   return { 'absent' }
 end
 local server_us = clock_us()
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local meters = read_meters(subject, limits, limits_at, server_us)
 if remembered then
   return { 'refunded', server_us, tell_meters(meters) }
 end
@@ -28,17 +28,17 @@ if token > 0 and is_refunded(keys.state, subject.refunded, token) then
   return { 'known', server_us, tell_meters(meters) }
 end
 
-refund_meters(meters, cost, token > 0 and token or now_us)
+refund_meters(meters, cost, token > 0 and token or subject.now_us)
 -- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
 -- stays as it was.
 redis.call('HDEL', keys.state, '')
 local written = {}
 if token > 0 then
-  written = note_refunded(keys.state, subject.refunded, token, now_us)
+  written = note_refunded(keys.state, subject.refunded, token, subject.now_us)
 end
 local is_one_more = written[3] ~= nil
-save_subject(keys.state, subject, meters, now_us, caller, call, now_us, written)
+save_subject(keys.state, subject, meters, call, subject.now_us, written)
 if is_one_more then
-  forget_old_fields(keys.state, now_us)
+  forget_old_fields(keys.state, subject.now_us)
 end
 return { 'refunded', server_us, tell_meters(meters) }

@@ -18,7 +18,7 @@ if remembered then
 end
 local server_us = clock_us()
 local held = false
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local meters = read_meters(subject, limits, limits_at, server_us)
 for _, meter in ipairs(meters) do
   held = free_place(meter, token) or held
 end
@@ -28,5 +28,5 @@ end
 -- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
 -- stays as it was.
 redis.call('HDEL', keys.state, '')
-save_subject(keys.state, subject, meters, now_us, caller, call, now_us, {})
+save_subject(keys.state, subject, meters, call, subject.now_us, {})
 return { 'released' }

@@ -21,11 +21,10 @@ local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of eac
 
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
-local server_us = clock_us()
-local window_us = window_ms * 1000
+local server_us, window_us = clock_us(), window_ms * 1000
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
-local told, refused = { 0, 0, 0, 0, 0 }, false
+local told, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
 
 -- In one piece: a function that saw these names would cost a take more than all that it does.
 for at = takes_at, #takes, #TAKES do
@@ -66,33 +65,28 @@ for at = takes_at, #takes, #TAKES do
         keep_time(subject, newest, taken_us, offset_us)
       end
     end
-    local ahead, rest = ahead_of_now(arrival, arrival_rest, last, now_us, limit, span, span_rest)
-
+    local latest = (last < now_us and last or now_us) + span
+    local ahead, rest = ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
     granted = remembered or count
     local units = granted * cost
     local next_rest = rest + units * unit_rest
     local next_ahead = ahead + units * unit + (next_rest - next_rest % limit) / limit
     next_rest = next_rest % limit
-    if remembered then
-      if count > remembered then
-        wait_us = select(2, grant_fewer(ahead, rest, 1, cost, limit, window_us, burst))
-      end
-    else
-      if next_ahead >= span or units > burst then
-        granted, wait_us, next_ahead, next_rest =
-          grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
-      end
-      token = 0
-      if granted > 0 then
-        ahead, rest = next_ahead, next_rest
-        token = newest < now_us and now_us or newest + 1
-      end
+    if remembered and count > remembered or not remembered and (next_ahead >= span or units > burst) then
+      rate = rate or { limit = limit, window_us = window_us, burst = burst }
+      granted, wait_us, next_ahead, next_rest =
+        grant_fewer(rate, ahead, rest, remembered and 1 or count, cost)
+    end
+    granted, token = remembered or granted, remembered and token or 0
+    local is_taken = not remembered and granted > 0
+    if is_taken then
+      ahead, rest = next_ahead, next_rest
+      token = newest < now_us and now_us or newest + 1
     end
     reset_us = rest > 0 and ahead + 1 or ahead
     local room = (span - ahead) * limit + span_rest - rest
     free = (room - room % window_us) / window_us
-
-    if not remembered and granted > 0 then
+    if is_taken then
       local needed_ms = (now_us + reset_us) / 1000 + KEPT_EXTRA_MS / 2
       local is_short = needed_ms > kept_until_ms
       if is_short then
@@ -100,18 +94,17 @@ for at = takes_at, #takes, #TAKES do
       end
       counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
       local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
-      if caller == '' then
+      local own = caller ~= ''
+        and (granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted))
+      if not own then
         redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
+      elseif not layout then
+        redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
       else
-        local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
         -- The layout is written where it is not there yet: each field costs some more.
-        if layout then
-          redis.call('HSET', subject, field, counts, 'time', time, caller, own)
-        else
-          redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
-        end
+        redis.call('HSET', subject, field, counts, 'time', time, caller, own)
         -- Where a record comes, old ones go, so that they never add up.
-        if layout and not record then
+        if not record then
           forget_old_fields(subject, now_us)
         end
       end

@@ -16,7 +16,7 @@ local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; algorithm: gcr
 local subject = try(open_subject(keys.state, caller, limits, limits_at))
 local remembered = try(recall_token(subject.record, call))
 local server_us = clock_us()
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local meters = read_meters(subject, limits, limits_at, server_us)
 if remembered then
   return { 'taken', remembered, server_us, tell_meters(meters) }
 end
@@ -31,8 +31,8 @@ if wait_us > 0 then
   return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 
-local token = math.max(now_us, subject.token + 1)
-subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
+local token = math.max(subject.now_us, subject.token + 1)
+subject.token, subject.taken_us = token, math.max(subject.now_us, subject.taken_us)
 for _, meter in ipairs(meters) do
   meter.token = token
   if meter.algorithm == 'gcra' then
@@ -43,5 +43,5 @@ for _, meter in ipairs(meters) do
     count_concurrency(meter, token)
   end
 end
-save_subject(keys.state, subject, meters, now_us, caller, call, token, {})
+save_subject(keys.state, subject, meters, call, token, {})
 return { 'taken', token, server_us, tell_meters(meters) }

@@ -17,12 +17,12 @@ local later, token = recall_token(subject.record, take)
 if later then
 return { 'abandoned' }
 end
-local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
+local meters = read_meters(subject, limits, limits_at, clock_us())
 for _, meter in ipairs(token and meters or {}) do
 free_place(meter, token)
 end
 redis.call('HDEL', state, '')
-save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+save_subject(state, subject, meters, call, subject.now_us, {})
 keep_for(state, 600000000 / 1000)
 return { 'abandoned' }` }
 const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [7, 10, 1, 12], text: `local known = redis.pcall('HMGET', state, 'layout', 'time')
@@ -86,23 +86,23 @@ if not subject.exists then
 return { 'absent' }
 end
 local server_us = clock_us()
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local meters = read_meters(subject, limits, limits_at, server_us)
 if remembered then
 return { 'refunded', server_us, tell_meters(meters) }
 end
 if token > 0 and is_refunded(state, subject.refunded, token) then
 return { 'known', server_us, tell_meters(meters) }
 end
-refund_meters(meters, cost, token > 0 and token or now_us)
+refund_meters(meters, cost, token > 0 and token or subject.now_us)
 redis.call('HDEL', state, '')
 local written = {}
 if token > 0 then
-written = note_refunded(state, subject.refunded, token, now_us)
+written = note_refunded(state, subject.refunded, token, subject.now_us)
 end
 local is_one_more = written[3] ~= nil
-save_subject(state, subject, meters, now_us, caller, call, now_us, written)
+save_subject(state, subject, meters, call, subject.now_us, written)
 if is_one_more then
-forget_old_fields(state, now_us)
+forget_old_fields(state, subject.now_us)
 end
 return { 'refunded', server_us, tell_meters(meters) }` }
 const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 14, 2, 3], text: `local caller = ARGV[1]
@@ -116,7 +116,7 @@ return { 'released' }
 end
 local server_us = clock_us()
 local held = false
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local meters = read_meters(subject, limits, limits_at, server_us)
 for _, meter in ipairs(meters) do
 held = free_place(meter, token) or held
 end
@@ -124,9 +124,9 @@ if not held then
 return { 'lost' }
 end
 redis.call('HDEL', state, '')
-save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+save_subject(state, subject, meters, call, subject.now_us, {})
 return { 'released' }` }
-const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 5, 1, 1, 2, 26, 1, 12, 1, 23, 1, 12, 1, 5, 1, 14], text: `local state, state_at = KEYS, 1
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local state, state_at = KEYS, 1
 local caller = ARGV[1]
 local call = tonumber(ARGV[2])
 local name = ARGV[3]
@@ -136,10 +136,9 @@ local burst = tonumber(ARGV[6])
 local takes, takes_at = ARGV, 7
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
-local server_us = clock_us()
-local window_us = window_ms * 1000
+local server_us, window_us = clock_us(), window_ms * 1000
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-local told, refused = { 0, 0, 0, 0, 0 }, false
+local told, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
 for at = takes_at, #takes, 2 do
 local place = (at - takes_at) / 2
 local subject, count, cost =
@@ -177,31 +176,28 @@ if not remembered then
 keep_time(subject, newest, taken_us, offset_us)
 end
 end
-local ahead, rest = ahead_of_now(arrival, arrival_rest, last, now_us, limit, span, span_rest)
+local latest = (last < now_us and last or now_us) + span
+local ahead, rest = ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
 granted = remembered or count
 local units = granted * cost
 local next_rest = rest + units * unit_rest
 local next_ahead = ahead + units * unit + (next_rest - next_rest % limit) / limit
 next_rest = next_rest % limit
-if remembered then
-if count > remembered then
-wait_us = select(2, grant_fewer(ahead, rest, 1, cost, limit, window_us, burst))
-end
-else
-if next_ahead >= span or units > burst then
+if remembered and count > remembered or not remembered and (next_ahead >= span or units > burst) then
+rate = rate or { limit = limit, window_us = window_us, burst = burst }
 granted, wait_us, next_ahead, next_rest =
-grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+grant_fewer(rate, ahead, rest, remembered and 1 or count, cost)
 end
-token = 0
-if granted > 0 then
+granted, token = remembered or granted, remembered and token or 0
+local is_taken = not remembered and granted > 0
+if is_taken then
 ahead, rest = next_ahead, next_rest
 token = newest < now_us and now_us or newest + 1
-end
 end
 reset_us = rest > 0 and ahead + 1 or ahead
 local room = (span - ahead) * limit + span_rest - rest
 free = (room - room % window_us) / window_us
-if not remembered and granted > 0 then
+if is_taken then
 local needed_ms = (now_us + reset_us) / 1000 + 20000 / 2
 local is_short = needed_ms > kept_until_ms
 if is_short then
@@ -209,16 +205,15 @@ kept_until_ms = needed_ms - needed_ms % 1 + 20000 / 2
 end
 counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
 local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
-if caller == '' then
+local own = caller ~= ''
+and (granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted))
+if not own then
 redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
-else
-local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
-if layout then
-redis.call('HSET', subject, field, counts, 'time', time, caller, own)
-else
+elseif not layout then
 redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
-end
-if layout and not record then
+else
+redis.call('HSET', subject, field, counts, 'time', time, caller, own)
+if not record then
 forget_old_fields(subject, now_us)
 end
 end
@@ -239,7 +234,7 @@ local limits, limits_at = ARGV, 4
 local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
 local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
 local server_us = clock_us()
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local meters = read_meters(subject, limits, limits_at, server_us)
 if remembered then
 return { 'taken', remembered, server_us, tell_meters(meters) }
 end
@@ -253,8 +248,8 @@ keep_time(state, subject.token, subject.taken_us, subject.offset_us)
 end
 return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
-local token = math.max(now_us, subject.token + 1)
-subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
+local token = math.max(subject.now_us, subject.token + 1)
+subject.token, subject.taken_us = token, math.max(subject.now_us, subject.taken_us)
 for _, meter in ipairs(meters) do
 meter.token = token
 if meter.algorithm == 'gcra' then
@@ -265,7 +260,7 @@ else
 count_concurrency(meter, token)
 end
 end
-save_subject(state, subject, meters, now_us, caller, call, token, {})
+save_subject(state, subject, meters, call, token, {})
 return { 'taken', token, server_us, tell_meters(meters) }` }
 const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 1, 6, 1, 2, 1, 6, 2, 11], text: `local function concurrency_set(meter, leases)
 meter.leases, meter.held = leases, #leases / 16
@@ -307,15 +302,15 @@ end
 end
 return false
 end` }
-const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 3, 13, 8, 4, 2, 3, 1, 11, 1, 10, 2, 8, 1, 4, 1, 3, 2, 6], text: `local function arrival_spans(window_us, limit, burst)
+const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 4, 13, 8, 4, 2, 3, 1, 11, 1, 11, 2, 8, 1, 4, 1, 3, 2, 6], text: `local function arrival_spans(window_us, limit, burst)
 local unit_rest = window_us % limit
 local unit = (window_us - unit_rest) / limit
 local span_rest = burst * unit_rest % limit
 local span = burst * unit + (burst * unit_rest - span_rest) / limit
 return unit, unit_rest, span, span_rest
 end
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-local latest, rest = math.min(token, now_us) + span, arrival_rest
+local function ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
+local rest = arrival_rest
 if rest >= limit then
 arrival, rest = arrival + 1, 0
 end
@@ -353,7 +348,8 @@ if not stored then
 return gcra_set(meter, 0, 0)
 end
 local arrival, arrival_rest = pair_at(stored, 1)
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+local latest = math.min(meter.token, meter.now_us) + span
+gcra_set(meter, ahead_of_now(arrival, arrival_rest, latest, span_rest, meter.now_us, limit))
 end
 local function gcra_ahead(meter, units)
 local cost, cost_rest = gcra_cost(meter, units)
@@ -376,7 +372,7 @@ return pack_pair(0, 0)
 end
 return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 24, 2, 8, 2, 10, 1, 8, 2, 8, 3, 15, 1, 5], text: `local function read_counts(meter, stored)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 25, 2, 8, 2, 10, 1, 8, 2, 8, 3, 16, 1, 5], text: `local function read_counts(meter, stored)
 local counts
 if stored then
 meter.kept_until_ms, meter.token = pair_at(stored, 1)
@@ -416,7 +412,8 @@ if subject.taken_us > now_us + 10000 then
 subject.offset_us, subject.stepped = subject.taken_us - server_us, true
 return read_meters(subject, limits, first, server_us)
 end
-return meters, now_us
+subject.now_us = now_us
+return meters
 end
 local function wait_for_meter(meter, units)
 if meter.algorithm == 'gcra' then
@@ -452,7 +449,8 @@ end
 end
 return false
 end
-local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+local function grant_fewer(rate, ahead, rest, count, cost)
+local limit, window_us, burst = rate.limit, rate.window_us, rate.burst
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 local granted, wait_us = count, 0
 while true do
@@ -598,7 +596,7 @@ end
 local function pack_sliding_window(meter)
 return struct.pack('>d', meter.total) .. meter.log
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 19, 1, 7, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 7, 10, 1, 1, 1, 10], text: `local function read_subject(state, caller, limits, first)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 20, 1, 7, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 7, 10, 1, 1, 1, 10], text: `local function read_subject(state, caller, limits, first)
 local fields = { 'layout', 'refunded', caller, 'time' }
 for at = first, #limits, 5 do
 fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
@@ -606,6 +604,7 @@ end
 local stored = redis.call('HMGET', state, unpack(fields))
 local token, taken_us, offset_us = read_time(stored[4])
 return {
+caller = caller,
 exists = stored[1],
 layout = stored[1] or '1',
 refunded = stored[2] or '',
@@ -665,12 +664,12 @@ return head .. pack_sliding_window(meter)
 end
 return head .. meter.leases
 end
-local function plan_life(meters, now_us, offset_us)
+local function plan_life(subject, meters)
 local needed_us, short = 0, false
 for _, meter in ipairs(meters) do
 needed_us = math.max(needed_us, meter.reset_us)
 end
-local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+local needed_ms = (subject.now_us + needed_us) / 1000 + 20000 / 2
 for _, meter in ipairs(meters) do
 short = short or needed_ms > meter.kept_until_ms
 end
@@ -680,10 +679,10 @@ end
 for _, meter in ipairs(meters) do
 meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
 end
-return math.ceil((needed_us + offset_us) / 1000) + 20000
+return math.ceil((needed_us + subject.offset_us) / 1000) + 20000
 end
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-local life_ms = plan_life(meters, now_us, subject.offset_us)
+local function save_subject(state, subject, meters, call, at_us, written)
+local caller, life_ms = subject.caller, plan_life(subject, meters)
 for _, meter in ipairs(meters) do
 written[#written + 1] = meter.field
 written[#written + 1] = pack_counts(meter)
@@ -704,7 +703,7 @@ keep_for(state, life_ms)
 end
 local is_first = subject.exists and not subject.record
 if caller ~= '' and (is_first or call % 16 == 0) then
-forget_old_fields(state, now_us)
+forget_old_fields(state, subject.now_us)
 end
 end
 local function recall_token(record, call)
@@ -750,7 +749,7 @@ export type AbandonAnswer =
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/abandon', '17c7b2a4018c37967375ba52d4e09ac44c1f7aae', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, abandonLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, abandonLua, 5, 4, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 50, 5, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 11, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, abandonLua, 14, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/abandon', '4b86626f2caa32c904e68a2c6e320a8016e327b9', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, abandonLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, abandonLua, 5, 4, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 51, 5, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, subjectModule, 30, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 11, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, abandonLua, 14, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -790,7 +789,7 @@ export type ClearAnswer =
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 35, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 44, 6, clearLua, 5, 17]),
+  script: /* @__PURE__ */ linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 36, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 45, 6, clearLua, 5, 17]),
   parts: ['state'],
   encode() {
     return []
@@ -841,7 +840,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', 'eb2f5784c8782dd2112dccad4fda656adf48ae5a', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, inspectLua, 3, 10, metersModule, 60, 8, inspectLua, 13, 1]),
+  script: /* @__PURE__ */ linked('rate-limit/inspect', 'ca3d24d5d1eeba1d136573f1776dd216e30d6e11', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 61, 8, inspectLua, 13, 1]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -907,7 +906,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/peek', '78f6f13942b116ed20412066647f2d8ebccf476d', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, peekLua, 4, 1, metersModule, 68, 8, peekLua, 5, 3, metersModule, 50, 2, gcraModule, 48, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, peekLua, 8, 1, metersModule, 60, 8, peekLua, 9, 4]),
+  script: /* @__PURE__ */ linked('rate-limit/peek', '0564dd52d6709e285a63de2a85d10a62dd355d6a', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 69, 8, peekLua, 5, 3, metersModule, 51, 2, gcraModule, 49, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 43, 8, metersModule, 53, 8, peekLua, 8, 1, metersModule, 61, 8, peekLua, 9, 4]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -987,7 +986,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '2d29d0d10fd360fc7017ba9e903e6bf6d48f2d8c', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, refundLua, 5, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, refundLua, 11, 1, metersModule, 60, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 29, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 106, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 119, 11, refundLua, 27, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/refund', '420ab0824bfe5640a0f3a3587702edf2f2231390', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, refundLua, 5, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 61, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 30, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 7, subjectModule, 51, 5, subjectModule, 103, 4, sharedExpiry, 0, 18, subjectModule, 120, 11, subjectModule, 107, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 120, 11, refundLua, 27, 3]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1050,7 +1049,7 @@ export type ReleaseAnswer =
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/release', 'd42fddc4b7e307bfb478b941a86d70148bd56c10', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, releaseLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, subjectModule, 29, 3, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 9, subjectModule, 44, 6, subjectModule, 95, 7, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, releaseLua, 19, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/release', 'aef3cb1f090c83136b447717e7f5342da3ea75b6', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, releaseLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, subjectModule, 30, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 7, subjectModule, 51, 5, subjectModule, 103, 4, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, releaseLua, 19, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1124,7 +1123,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take-each', '667a8cc5e05995ce149374317f4b4e0762beec98', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 2, gcraModule, 0, 7, takeEachLua, 12, 2, subjectModule, 35, 15, subjectModule, 55, 3, gcraModule, 7, 13, metersModule, 76, 20, sharedExpiry, 0, 18, subjectModule, 119, 11, subjectModule, 50, 5, takeEachLua, 14, 92]),
+  script: /* @__PURE__ */ linked('rate-limit/take-each', '2c78dedf0eed72bf751ddcaa5732fe7f8cb0ccb5', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 36, 15, subjectModule, 56, 3, gcraModule, 7, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 120, 11, subjectModule, 51, 5, takeEachLua, 13, 88]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -1196,7 +1195,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'e24407bf4594ae138d608679514407548b8f0ff9', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 19, 1, subjectModule, 0, 6, subjectModule, 35, 9, subjectModule, 6, 13, subjectModule, 20, 6, takeLua, 4, 1, subjectModule, 109, 6, sharedCalls, 3, 3, subjectModule, 115, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 26, 3, subjectModule, 32, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 10, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 42, takeLua, 7, 1, metersModule, 60, 8, takeLua, 8, 3, metersModule, 68, 8, takeLua, 11, 3, gcraModule, 48, 8, metersModule, 50, 2, gcraModule, 56, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 42, 8, metersModule, 52, 8, takeLua, 14, 1, subjectModule, 44, 6, takeLua, 15, 2, subjectModule, 55, 3, takeLua, 17, 6, gcraModule, 60, 3, subjectModule, 29, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 84, 1, subjectModule, 67, 17, subjectModule, 85, 1, gcraModule, 63, 6, slidingWindowModule, 44, 3, subjectModule, 58, 9, subjectModule, 86, 16, subjectModule, 50, 5, subjectModule, 102, 4, subjectModule, 119, 1, sharedExpiry, 0, 18, subjectModule, 120, 10, subjectModule, 106, 3, takeLua, 33, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/take', 'e1662de714e8ad43fcbbdd2028c26583ea4baa93', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, takeLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 61, 8, takeLua, 8, 3, metersModule, 69, 8, takeLua, 11, 3, gcraModule, 49, 8, metersModule, 51, 2, gcraModule, 57, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 43, 8, metersModule, 53, 8, takeLua, 14, 1, subjectModule, 45, 6, takeLua, 15, 2, subjectModule, 56, 3, takeLua, 17, 6, gcraModule, 61, 3, subjectModule, 30, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 16, subjectModule, 51, 5, subjectModule, 103, 4, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, takeLua, 33, 2]),
   parts: ['state'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -33,8 +33,8 @@ const RULES: Readonly<Record<Rule, readonly [script: string, rule: string, inste
   ],
   'what is noted of absent values stays noted': [
     'counters/note',
-    "redis.pcall('HINCRBY', noted, id, by)",
-    "local _ = redis.call('HEXISTS', shown, id) == 0 and redis.pcall('HINCRBY', noted, id, by)",
+    "redis.pcall('HINCRBY', keys.noted, id, by)",
+    "local _ = redis.call('HEXISTS', keys.shown, id) == 0 and redis.pcall('HINCRBY', keys.noted, id, by)",
   ],
 }
 

@@ -10,10 +10,11 @@ local function arrival_spans(window_us, limit, burst)
   return unit, unit_rest, span, span_rest
 end
 
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
+-- How far ahead of now an arrival time lies that was stored. It may have been counted for another limit of the same name: then at
+-- most all of this one counts, as if it had been taken with the newest token. `latest` and `span_rest`: where the arrival time then
+-- lies, a span behind that token, or behind now if that is sooner.
+local function ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
+  local rest = arrival_rest
   if rest >= limit then
     arrival, rest = arrival + 1, 0
   end
@@ -63,7 +64,8 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+  local latest = math.min(meter.token, meter.now_us) + span
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, latest, span_rest, meter.now_us, limit))
 end
 
 -- What would be taken ahead of now after so many units more.

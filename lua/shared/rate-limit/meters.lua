@@ -26,7 +26,7 @@ end
 local LIMITS =
   fields({ 'name:text', 'algorithm:text', 'limit:integer', 'window_ms:integer', 'burst:integer' })
 
--- The meters, and what time it is for the subject; see shared/rate-limit/subject.
+-- The meters. What time it is for the subject is noted in it; see shared/rate-limit/subject.
 local function read_meters(subject, limits, first, server_us)
   local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, #LIMITS do
@@ -49,7 +49,8 @@ local function read_meters(subject, limits, first, server_us)
     subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
-  return meters, now_us
+  subject.now_us = now_us
+  return meters
 end
 
 -- How long until the limit allows so many units; 0: now.
@@ -93,9 +94,10 @@ local function is_too_much(meters, units)
   return false
 end
 
--- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
--- theoretical arrival time then lies. Tried downwards from one more than there is room for.
-local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+-- How many takes of a limit (`limit`, `window_us` and `burst`) are granted where not all are, how long until one more is, and how
+-- far ahead of now the theoretical arrival time then lies. Tried downwards from one more than there is room for.
+local function grant_fewer(rate, ahead, rest, count, cost)
+  local limit, window_us, burst = rate.limit, rate.window_us, rate.burst
   local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
   local granted, wait_us = count, 0
   while true do

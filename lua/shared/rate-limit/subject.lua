@@ -19,6 +19,7 @@ local function read_subject(state, caller, limits, first)
   local stored = redis.call('HMGET', state, unpack(fields))
   local token, taken_us, offset_us = read_time(stored[4])
   return {
+    caller = caller,
     exists = stored[1],
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
@@ -118,12 +119,12 @@ end
 
 -- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
 -- which has to reach the newest token first, for tokens rise.
-local function plan_life(meters, now_us, offset_us)
+local function plan_life(subject, meters)
   local needed_us, short = 0, false
   for _, meter in ipairs(meters) do
     needed_us = math.max(needed_us, meter.reset_us)
   end
-  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
+  local needed_ms = (subject.now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
   for _, meter in ipairs(meters) do
     short = short or needed_ms > meter.kept_until_ms
   end
@@ -133,13 +134,13 @@ local function plan_life(meters, now_us, offset_us)
   for _, meter in ipairs(meters) do
     meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
   end
-  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
+  return math.ceil((needed_us + subject.offset_us) / 1000) + KEPT_EXTRA_MS
 end
 
 -- Writes the counts, the record of the call and what else is `written`, all at once. The key always has an
 -- end. `at_us` is the call's token, or its time.
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
+local function save_subject(state, subject, meters, call, at_us, written)
+  local caller, life_ms = subject.caller, plan_life(subject, meters)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
     written[#written + 1] = pack_counts(meter)
@@ -161,7 +162,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_fields(state, now_us)
+    forget_old_fields(state, subject.now_us)
   end
 end
 
