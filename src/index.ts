@@ -1,6 +1,6 @@
 // What the library is made of: a table of contents.
 
-export { Perilune, type PeriluneOptions, perilune } from './perilune.ts'
+export { Perilune, perilune } from './perilune.ts'
 export {
   type Added,
   type AddOptions,
@@ -280,6 +280,7 @@ export {
   type TakeOptions,
 } from './rate-limit/rate-limit.ts'
 export { bytes, type Codec, json, jsonText, text, type Undecodable } from './runtime/codec.ts'
+export type { Connection, ConnectionOptions, StructureScripts } from './runtime/connection.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
   AmbiguousError,

@@ -1,79 +1,101 @@
 // The facade: one way to start, and every structure of one Redis. No logic.
 
-import { Autocomplete, type AutocompleteOptions } from './autocomplete/autocomplete.ts'
-import { Cache, type CacheOptions } from './cache/cache.ts'
+import {
+  type Autocomplete,
+  type AutocompleteOptions,
+  autocomplete,
+  autocompleteScripts,
+} from './autocomplete/index.ts'
+import { type Cache, type CacheOptions, cache, cacheScripts } from './cache/index.ts'
 import { Catalog } from './catalog/catalog.ts'
-import type {
-  CollectionHash,
-  CollectionList,
-  CollectionSet,
-  CollectionSortedSet,
-  Kind,
-} from './collection/collection.ts'
-import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './collection/open.ts'
-import type { Counters, CountersOptions } from './counters/counters.ts'
-import type { DerivedCounters, DerivedCountersOptions } from './counters/derived.ts'
-import type { DurableCounters, DurableCountersOptions } from './counters/durable.ts'
+import {
+  type CollectionHash,
+  type CollectionList,
+  type CollectionOptionsOf,
+  type CollectionSet,
+  type CollectionSortedSet,
+  type CollectionsByKind,
+  collectionScripts,
+  type Kind,
+} from './collection/index.ts'
+import { openCollection } from './collection/open.ts'
+import {
+  type Counters,
+  type CountersOptions,
+  countersScripts,
+  type DerivedCounters,
+  type DerivedCountersOptions,
+  type DurableCounters,
+  type DurableCountersOptions,
+} from './counters/index.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './counters/open.ts'
-import type { Driver, Script } from './driver.ts'
-import { Feed, type FeedOptions } from './feed/feed.ts'
-import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
-import * as autocompleteOperations from './generated/autocomplete.ts'
-import * as cacheOperations from './generated/cache.ts'
+import type { Driver } from './driver.ts'
+import {
+  type Feed,
+  type FeedOptions,
+  feed,
+  feedScripts,
+  type PartitionedFeed,
+  type PartitionedFeedOptions,
+  partitionedFeed,
+} from './feed/index.ts'
 import * as catalogOperations from './generated/catalog.ts'
-import * as collectionOperations from './generated/collection.ts'
-import * as countersOperations from './generated/counters.ts'
-import * as feedOperations from './generated/feed.ts'
-import * as lockOperations from './generated/lock.ts'
-import * as onceOperations from './generated/once.ts'
-import * as queueOperations from './generated/queue.ts'
-import * as rateLimitOperations from './generated/rate-limit.ts'
-import * as semaphoreOperations from './generated/semaphore.ts'
-import { Election, type ElectionOptions } from './lock/election.ts'
-import { Fenced, type FencedOptions } from './lock/fenced.ts'
-import { Lock, type LockOptions } from './lock/lock.ts'
-import { LockSet } from './lock/lock-set.ts'
-import { Once, type OnceOptions } from './once/once.ts'
+import {
+  type Election,
+  type ElectionOptions,
+  election,
+  type Fenced,
+  type FencedOptions,
+  fenced,
+  type Lock,
+  type LockOptions,
+  type LockSet,
+  lock,
+  lockScripts,
+  locks,
+} from './lock/index.ts'
+import { type Once, type OnceOptions, once, onceScripts } from './once/index.ts'
+import {
+  type GivenBy,
+  type MadeBy,
+  type PartitionedQueue,
+  type PartitionedQueueOptions,
+  type Queue,
+  type QueueOptions,
+  queueScripts,
+  type SchemasByName,
+} from './queue/index.ts'
 import { openQueue } from './queue/open.ts'
-import type { PartitionedQueue, PartitionedQueueOptions } from './queue/partitioned.ts'
-import type { Queue, QueueOptions } from './queue/queue.ts'
-import type { GivenBy, MadeBy, SchemasByName } from './queue/schemas.ts'
-import type { Allowed, Denied } from './rate-limit/decision.ts'
-import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
-import type { HasRuntime } from './runtime/access.ts'
-import type { Shares } from './runtime/answers-due.ts'
-import { checkOptions } from './runtime/arguments.ts'
-import { type Duration, toMs } from './runtime/duration.ts'
-import { checkNamespace } from './runtime/keys.ts'
-import { Runtime } from './runtime/runtime.ts'
-import { Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
+import {
+  type Allowed,
+  type Denied,
+  type RateLimit,
+  type RateLimitOptions,
+  rateLimit,
+  rateLimitScripts,
+} from './rate-limit/index.ts'
+import { Connection, type ConnectionOptions, scriptsOf, type StructureScripts } from './runtime/connection.ts'
+import { type Semaphore, type SemaphoreOptions, semaphore, semaphoreScripts } from './semaphore/index.ts'
 
-export interface PeriluneOptions {
-  /** Begins all our keys; default `perilune`. */
-  namespace?: string
-  /** When a call that has no answer yet is given up; default 5 seconds. */
-  deadline?: Duration
-  /** @internal Whose calls take turns where answers are large; default: those of each unit. For the service. */
-  shares?: Shares
-}
+const ALL_SCRIPTS: readonly StructureScripts[] = [
+  autocompleteScripts,
+  feedScripts,
+  cacheScripts,
+  /* @__PURE__ */ scriptsOf('catalog', catalogOperations),
+  collectionScripts,
+  countersScripts,
+  lockScripts,
+  onceScripts,
+  queueScripts,
+  rateLimitScripts,
+  semaphoreScripts,
+]
 
-/** The structures of one Redis, under one namespace. */
-export class Perilune implements AsyncDisposable, HasRuntime {
-  readonly #runtime: Runtime
-
-  constructor(driver: Driver, options: PeriluneOptions) {
-    const { namespace = 'perilune', deadline = '5s', shares } = options
-    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline), shares)
-  }
-
-  /** @internal For modules written by `perilune generate`. */
-  get runtime(): Runtime {
-    return this.#runtime
-  }
-
+/** The structures of one Redis, under one namespace: a connection with all of them as methods. */
+export class Perilune extends Connection {
   /** An append-only list of messages, followed by markers and shared out by claims. */
   feed<Body = unknown>(name: string, options: FeedOptions<Body> = {}): Feed<Body> {
-    return new Feed(this.#runtime, name, options)
+    return feed(this, name, options)
   }
 
   /** A feed over several slots: an order for each partition, one marker for all. */
@@ -81,37 +103,37 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     name: string,
     options: PartitionedFeedOptions<Body> = {},
   ): PartitionedFeed<Body> {
-    return new PartitionedFeed(this.#runtime, name, options)
+    return partitionedFeed(this, name, options)
   }
 
   /** At most one holder at a time, for a limited time. */
   lock(name: string, options: LockOptions = {}): Lock {
-    return new Lock(this.#runtime, name, options)
+    return lock(this, name, options)
   }
 
   /** Permits for a limited time, of which so many are out at once as the limit allows. */
   semaphore(name: string, options: SemaphoreOptions): Semaphore {
-    return new Semaphore(this.#runtime, name, options)
+    return semaphore(this, name, options)
   }
 
   /** Several locks at once, all or none. */
   locks(names: readonly string[], options: LockOptions = {}): LockSet {
-    return new LockSet(this.#runtime, names, options)
+    return locks(this, names, options)
   }
 
   /** One leader among all processes that campaign under a name. */
   election(name: string, options: ElectionOptions = {}): Election {
-    return new Election(this.#runtime, name, options)
+    return election(this, name, options)
   }
 
   /** A value that only the newest holder of a lock can write. */
   fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
-    return new Fenced(this.#runtime, name, options)
+    return fenced(this, name, options)
   }
 
   /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
   once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
-    return new Once(this.#runtime, name, options)
+    return once(this, name, options)
   }
 
   /** Jobs in several slots; the schemas say what their payloads are. */
@@ -132,12 +154,12 @@ export class Perilune implements AsyncDisposable, HasRuntime {
   /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
   queue<Jobs extends object = Record<string, unknown>>(name: string, options?: QueueOptions): Queue<Jobs>
   queue(name: string, options: QueueOptions | PartitionedQueueOptions = {}): Queue | PartitionedQueue {
-    return openQueue(this.#runtime, name, options)
+    return openQueue(this.runtime, name, options)
   }
 
   /** Values that cost something to make, kept for a while; one process loads on behalf of all. */
   cache<Value = unknown>(name: string, options: CacheOptions<Value> = {}): Cache<Value> {
-    return new Cache(this.#runtime, name, options)
+    return cache(this, name, options)
   }
 
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
@@ -145,7 +167,7 @@ export class Perilune implements AsyncDisposable, HasRuntime {
   /** How much each subject may take, and what happens while the store cannot decide. */
   rateLimit(name: string, options: RateLimitOptions): RateLimit
   rateLimit(name: string, options: RateLimitOptions): RateLimit {
-    return new RateLimit(this.#runtime, name, options)
+    return rateLimit(this, name, options)
   }
 
   /** A cached list, replaced in one step. */
@@ -171,7 +193,7 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     options: CollectionOptionsOf<Value, Kind>,
   ): CollectionsByKind<Value>[Kind]
   collection<Value>(name: string, options: CollectionOptionsOf<Value, Kind>): CollectionsByKind<Value>[Kind] {
-    return openCollection(this.#runtime, name, options)
+    return openCollection(this.runtime, name, options)
   }
 
   /** Texts that are suggested while someone types. */
@@ -179,7 +201,7 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     name: string,
     options: AutocompleteOptions<Payload> = {},
   ): Autocomplete<Payload> {
-    return new Autocomplete(this.#runtime, name, options)
+    return autocomplete(this, name, options)
   }
 
   /** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
@@ -189,60 +211,25 @@ export class Perilune implements AsyncDisposable, HasRuntime {
   /** Values that are changed in transactions of an SQL database, and that Redis shows. */
   counters<Client>(name: string, options: DurableCountersOptions<Client>): DurableCounters<Client>
   counters(name: string, options: AnyCountersOptions): AnyCounters {
-    return openCounters(this.#runtime, name, options)
+    return openCounters(this.runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
-    return new Catalog(this.#runtime, name)
+    return new Catalog(this.runtime, name)
   }
 
-  /** Loads every script on every master, so that no first call pays for it. */
-  preload(): Promise<void> {
-    return this.#runtime.preload(allScripts())
-  }
-
-  /** False while a connection that is needed is down, and once this instance closes. */
-  healthy(): boolean {
-    return this.#runtime.healthy()
-  }
-
-  /**
-   * Ends this instance within one second. At once calls under way settle, others are refused (`DriverError` with `closed`),
-   * what waits ends, and the signals of leases abort. What is at work has half a second to end; what is held then is given
-   * back. The driver is closed with its last instance; the client stays yours to close.
-   */
-  close(): Promise<void> {
-    return this.#runtime.close()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+  /** Loads every script on every master, or those of these structures, so that no first call pays for it. Throws as on a connection. */
+  override preload(structures: readonly StructureScripts[] = ALL_SCRIPTS): Promise<void> {
+    return super.preload(structures)
   }
 }
 
 /**
- * Starts Perilune on a driver: `perilune(ioredis(client), { namespace: 'shop' })`. Throws InvalidArgumentError, also for a
- * driver that was closed with its last instance.
+ * Starts Perilune on a driver, with all structures: `perilune(ioredis(client), { namespace: 'shop' })`. A program that is bundled and
+ * uses few of them takes `connect` of `perilune/connection`. Throws InvalidArgumentError, also for a driver that was closed with its
+ * last instance.
  */
-export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilune {
-  checkOptions('options', options, ['namespace', 'deadline', 'shares'])
+export function perilune(driver: Driver, options: ConnectionOptions = {}): Perilune {
   return new Perilune(driver, options)
-}
-
-function allScripts(): Script[] {
-  const structures = [
-    autocompleteOperations,
-    feedOperations,
-    cacheOperations,
-    catalogOperations,
-    collectionOperations,
-    countersOperations,
-    lockOperations,
-    onceOperations,
-    queueOperations,
-    rateLimitOperations,
-    semaphoreOperations,
-  ]
-  return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }

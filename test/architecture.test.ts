@@ -6,7 +6,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { camel } from '../tools/contract/spelling.ts'
 import { INTERNAL } from '../tools/docs/completeness.ts'
 import { type Measured, median, percentile } from '../tools/measure/lines.ts'
-import { linesOfOperation } from '../tools/measure/lua.ts'
+import { linesOfOperation, parametersOf } from '../tools/measure/lua.ts'
 import { FOLDERS, linesOf, measureParts } from '../tools/measure/parts.ts'
 import { filesIn, findCycle, importsOf, textOf } from '../tools/measure/source-files.ts'
 import tsconfig from '../tsconfig.json' with { type: 'json' }
@@ -36,6 +36,11 @@ const publicSources: [name: string, file: string][] = Object.entries(tsconfig.co
     file.slice('./'.length),
   ])
   .filter(([, file]) => file.endsWith('.ts'))
+
+/** What a structure shows: its entry, or its class where it has no public name. */
+function publicFileOf(structure: string): string {
+  return `src/${structure}/${INTERNAL.has(structure) ? structure : 'index'}.ts`
+}
 
 const imports = new Map(files.map((path) => [path, importsOf(path, textOf(ROOT, path))]))
 
@@ -112,6 +117,7 @@ const RULES = {
   files: 'rule 12: 90 % of the TypeScript files are under 200 lines, none over 400',
   operations:
     'rule 12: 90 % of the operations in Lua are under 60 lines behind their declarations, none over 120 with everything',
+  parameters: 'rule 12: no function of Lua has more than six parameters',
   modules: 'rule 12: lua/shared has at most 80 files, 20 of them for the queue',
   names:
     'rule 13: tsconfig.json has every public name with its source; package.json exports each, and its build has that name',
@@ -136,7 +142,7 @@ test('a file of a driver imports the port, its own folder and the types of one c
 test('every structure has a public name, and every public name its build in package.json', () => {
   const names = new Map(publicSources)
   const nameless = structures.filter((structure) => {
-    return !INTERNAL.has(structure) && names.get(structure) !== `src/${structure}/${structure}.ts`
+    return !INTERNAL.has(structure) && names.get(structure) !== publicFileOf(structure)
   })
   holds(`${RULES.names} (paths of tsconfig.json)`, nameless)
   const { './contract.json': _contract, './package.json': _package, ...built } = manifest.exports
@@ -213,7 +219,7 @@ function namesImported(text: string, from: string): string[] {
 
 test('the facade imports every structure and decides nothing', () => {
   const text = textOf(ROOT, 'src/perilune.ts')
-  const wanted = structures.flatMap((name) => [`./${name}/${name}.ts`, `./generated/${name}.ts`])
+  const wanted = structures.flatMap((name) => [`./${publicFileOf(name).slice('src/'.length)}`])
   holds(
     RULES.facade,
     wanted.filter((file) => !text.includes(`'${file}'`)),
@@ -351,6 +357,16 @@ test('90 % of the operations in Lua are under 60 lines behind their declarations
   }))
   holds(RULES.operations, tooLong(whole, 120))
   holds(RULES.operations, tooManyOver(measured, 60))
+})
+
+test('no function of Lua has more than six parameters', () => {
+  const counted = lua.flatMap((file) => parametersOf(textOf(ROOT, file)).map((each) => ({ file, ...each })))
+  expect(counted.length).toBeGreaterThan(400)
+  const wide = counted.filter(({ count }) => count > 6)
+  holds(
+    RULES.parameters,
+    wide.map(({ file, line, name, count }) => `${file}:${line}: ${name ?? 'a function'} has ${count}`),
+  )
 })
 
 test('modules are few', () => {

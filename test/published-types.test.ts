@@ -62,6 +62,7 @@ test('what is for our own files only is marked so', () => {
       'ClaimedJob.number',
       'ClaimedJob.stop',
       'ClaimedJob.takePayload',
+      'Connection.runtime',
       'HasRuntime.runtime',
       'LoadContext.kept',
       'Lock.terms',
@@ -69,7 +70,6 @@ test('what is for our own files only is marked so', () => {
       'LockAccess.abandon',
       'LockAccess.keep',
       'PartitionedJobs.partitionsOf',
-      'Perilune.runtime',
       'Recurring.check',
     ]),
   )

@@ -5,7 +5,6 @@
 
 /* eslint-disable */
 
-import type { Perilune } from 'perilune'
 import {
   openUnit,
   preloadScripts,
@@ -13,6 +12,7 @@ import {
   asList,
   asText,
   unexpected,
+  type HasRuntime,
   type ScriptOperation,
   type ScriptUnit,
   type Argument,
@@ -23,7 +23,7 @@ import {
  * Opens the unit with this name; nothing is sent. Its keys are `<namespace>:{guild:<name>}:<part>`:
  * - `members` (sorted set): the members, all with the score 0, so in the order of their bytes
  */
-export function guild(redis: Perilune, name: string): Guild {
+export function guild(redis: HasRuntime, name: string): Guild {
   return new Guild(openUnit(redis, { structure: 'guild', name, since: '6.2.0' }))
 }
 
@@ -292,7 +292,7 @@ return { 'joined', redis.call('ZCARD', members) }`,
 }
 
 /** Loads these scripts on every master, so that no first call pays for it. */
-export function preload(redis: Perilune): Promise<void> {
+export function preload(redis: HasRuntime): Promise<void> {
   return preloadScripts(redis, [
     guildClear,
     guildCompleteByRange,

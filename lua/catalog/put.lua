@@ -14,4 +14,4 @@ if stored then
   local version, known = parse_document(stored)
   return { 'existed', version, known }
 end
-return { 'created', store_document(keys.meta, keys.names, keys.documents, name, 0, document, clock_us()) }
+return { 'created', store_document(keys, name, 0, document, clock_us()) }

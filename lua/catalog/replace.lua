@@ -31,5 +31,5 @@ if #document <= math.max(#known, SMALL_BYTES) then
 end
 return {
   'replaced',
-  store_document(keys.meta, keys.names, keys.documents, name, version, document, clock_us()),
+  store_document(keys, name, version, document, clock_us()),
 }

@@ -27,5 +27,5 @@ redis.call('UNLINK', keys.sealed)
 -- Nothing of this may be refused by a server without memory: it frees.
 redis.call('HDEL', keys.meta, 'batch', 'sealed_ms')
 partition.batch = ''
-let_vanish(partition, keys.values, keys.clean, retain_ms)
+let_vanish(keys, partition, retain_ms)
 return { 'acked', math.min(1, redis.call('EXISTS', keys.rest, keys.pending)) }

@@ -31,10 +31,7 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', keys.sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', keys.sealed)
 if keep == 'nothing' then
-  lost = lost
-    - count_again(keys.pending, keys.sealed)
-    + redis.call('HLEN', keys.rest)
-    + redis.call('HLEN', keys.pending)
+  lost = lost - count_again(keys) + redis.call('HLEN', keys.rest) + redis.call('HLEN', keys.pending)
   partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms

@@ -41,8 +41,8 @@ if partition.pending_ms == 0 then
   redis.call('PERSIST', keys.pending)
 end
 local shown, refused, added
-if is_plain and are_few(keys.pending, keys.rest, count, most_dirty) then
-  shown, refused, added = add_plain(keys.values, keys.pending, keys.clean, ids, now, counters, counters_at)
+if is_plain and are_few(keys, count, most_dirty) then
+  shown, refused, added = add_plain(keys, ids, now, counters, counters_at)
 end
 local known, keyed = {}, 0
 if shown then
@@ -59,13 +59,12 @@ else
     elseif key ~= '' and id_of_key(keys.once, id .. '\0' .. key, now_ms) then
       known[#known + 1] = place
       now[place + 1] = redis.call('HGET', keys.values, id)
-    elseif is_one_too_many(keys.pending, keys.rest, id, most_dirty) then
+    elseif is_one_too_many(keys, id, most_dirty) then
       refused[#refused + 1] = place
       refused[#refused + 1] = 'behind'
       now[place + 1] = redis.call('HGET', keys.values, id)
     else
-      local value, is_pending =
-        add(keys.values, keys.pending, keys.rest, keys.clean, id, delta, partition.rest_ms > 0)
+      local value, is_pending = add(keys, id, delta, partition.rest_ms > 0)
       if value then
         added = added or is_pending
         now[place + 1] = value
@@ -86,7 +85,7 @@ if keyed > 0 then
   keep_keys(keys.once, remember_ms)
 end
 if added and partition.pending_ms == 0 then
-  let_stay(keys.values, keys.clean)
+  let_stay(keys)
   partition.pending_ms = now_ms
   save_partition(keys.meta, partition)
 end

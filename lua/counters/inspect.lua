@@ -13,7 +13,7 @@ local count, count_aside, count_sealed =
 -- What is set aside is neither pending nor sealed.
 local dirty = count + count_aside + count_sealed
 if count_sealed > 0 then
-  dirty = dirty - count_again(keys.pending, keys.sealed)
+  dirty = dirty - count_again(keys)
 end
 return {
   'seen',

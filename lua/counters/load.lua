@@ -37,22 +37,11 @@ local now_ms = math.floor(clock_us() / 1000)
 -- Whoever reads more than flushes evict would fill the server.
 evict_due(keys.values, keys.clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
-local now = {}
+local now, with_sealed = {}, is_sealed and seq < partition.seq
 for at = counters_at, #counters, #COUNTERS do
   local id = counters[at + COUNTERS.id]
   local known = not anew and redis.call('HGET', keys.values, id)
-  now[#now + 1] = known
-    or take_in(
-      keys.values,
-      keys.pending,
-      keys.rest,
-      keys.sealed,
-      keys.clean,
-      id,
-      counters[at + COUNTERS.value],
-      is_sealed and seq < partition.seq,
-      due_ms
-    )
+  now[#now + 1] = known or take_in(keys, id, counters[at + COUNTERS.value], with_sealed, due_ms)
 end
-let_vanish(partition, keys.values, keys.clean, retain_ms)
+let_vanish(keys, partition, retain_ms)
 return { 'loaded', now }

@@ -24,12 +24,6 @@ if redis.call('EXISTS', keys.noted) == 0 then
 end
 local values = {}
 for at = counters_at, #counters, #COUNTERS do
-  values[#values + 1] = note(
-    keys.shown,
-    keys.noted,
-    keys.idle,
-    counters[at + COUNTERS.id],
-    counters[at + COUNTERS.by]
-  ) or false
+  values[#values + 1] = note(keys, counters[at + COUNTERS.id], counters[at + COUNTERS.by]) or false
 end
 return { 'noted', values }

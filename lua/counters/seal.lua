@@ -41,7 +41,7 @@ if partition.batch == '' then
   if not is_begun then
     redis.call('RENAME', keys.pending, keys.rest)
   end
-  fill_batch(keys.rest, keys.sealed, limit)
+  fill_batch(keys, limit)
 end
 return {
   'sealed',

@@ -47,12 +47,12 @@ for at = counters_at, #counters, #COUNTERS do
     counters[at + COUNTERS.id], counters[at + COUNTERS.value], counters[at + COUNTERS.taken]
   local known = redis.call('HGET', keys.shown, id)
   if not known then
-    known = put(keys.shown, keys.noted, keys.idle, id, value, knows and taken or nil, due_ms)
+    known = put(keys, id, value, knows and taken or nil, due_ms)
     if version > state.version then
       redis.call('HSET', keys.ahead, id, exact(version))
     end
   end
   values[#values + 1] = known
 end
-let_board_vanish(keys.board, keys.shown, keys.noted, keys.ahead, keys.idle, retain_ms)
+let_board_vanish(keys, retain_ms)
 return { 'shown', values }

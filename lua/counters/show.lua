@@ -62,7 +62,7 @@ for at = counters_at, #counters, #COUNTERS do
       redis.call('HDEL', keys.shown, id)
       redis.call('ZREM', keys.idle, id)
     elseif redis.call('HEXISTS', keys.shown, id) == 1 then
-      put(keys.shown, keys.noted, keys.idle, id, value, '0', due_ms)
+      put(keys, id, value, '0', due_ms)
     end
   end
 end
@@ -77,5 +77,5 @@ if settled then
   state.turn = state.turn + 1
 end
 save_board(keys.board, state)
-let_board_vanish(keys.board, keys.shown, keys.noted, keys.ahead, keys.idle, retain_ms)
+let_board_vanish(keys, retain_ms)
 return { 'shown', state.turn }

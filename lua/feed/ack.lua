@@ -22,14 +22,14 @@ if remembered then
   end
   return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys.leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 
 local done, others, refused, told = {}, {}, {}, ''
 if #ids < ids_at then
-  done = work_of(keys.claimed, keys.work, token)
+  done = work_of(keys, token)
 end
 for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   local holder = found.place and redis.call('ZSCORE', keys.claimed, found.place)
@@ -43,23 +43,22 @@ for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   end
 end
 if #others > 0 then
-  refused, told = refuse(feed, keys, others, now_ms)
+  refused, told = refuse(keys, feed, others)
 end
 
 if #done > 0 then
   local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #done
-  remove_entries(feed, keys, done)
+  remove_entries(keys, feed, done)
   if is_over then
-    redis.call('HDEL', keys.work, lease_field(token))
-    redis.call('ZREM', keys.leases, token)
+    forget_lease(keys, token)
   end
   if feed.look or feed.moved ~= 0 then
-    compact(feed, keys, now_ms, #done)
+    compact(keys, feed, #done)
   end
   if may_rest(feed) then
-    rest_when_empty(feed, keys, now_ms)
+    rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, caller, call, now_ms, #done .. ' ' .. told)
+  remember_answer(keys.meta, caller, call, feed.now_ms, #done .. ' ' .. told)
   save_feed(keys.meta, feed)
 end
 return { 'acked', #done, refused }

@@ -23,10 +23,11 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end
 
-local now_us = clock_us()
-local first = math.max(feed.last + 1, now_us)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+local first = math.max(feed.last + 1, feed.now_us)
 local last = first + #bodies - bodies_at
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
+if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms) then
   return { 'declined' }
 end
 for at = bodies_at, #bodies, 1 do
@@ -44,6 +45,6 @@ for at = bodies_at, #bodies, 1 do
 end
 note_quick(feed, first, last, expire_ms, keys.meta)
 feed.last, feed.bytes = last, bytes
-save_feed_and_call(keys.meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
+save_feed_and_call(keys.meta, feed, caller, call, exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }

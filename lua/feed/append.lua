@@ -28,8 +28,8 @@ local feed = try(open_feed(keys.meta, caller, codec, partitions))
 if feed.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
   return { 'unagreed' }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / #MESSAGES, {}
 
 local remembered = try(recall(feed.record, call))
@@ -37,7 +37,8 @@ if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, #MESSAGES do
     local place = (at - messages_at) / #MESSAGES
-    local id = messages[at + MESSAGES.key] ~= '' and id_of_key(keys.once, messages[at + MESSAGES.key], now_ms)
+    local id = messages[at + MESSAGES.key] ~= ''
+      and id_of_key(keys.once, messages[at + MESSAGES.key], feed.now_ms)
     if id and id ~= first + place then
       duplicates[#duplicates + 1] = place
       duplicates[#duplicates + 1] = id
@@ -49,21 +50,11 @@ end
 -- What comes behind the first message, each once on nothing: none is there where the call is refused.
 redis.call('HGET', keys.once, '')
 redis.call('ZADD', keys.delayed, 'XX', '0', '')
-local created = begin_feed(keys.meta, feed, now_us) and 1 or 0
-local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
-local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
-if is_kept or shows or reaps then
-  refuse_when_full(keys.meta, feed)
-  try_retention(keys)
-end
-if shows then
-  late = show_due(feed, keys, now_us, 100 + count)
-end
-if reaps then
-  reap_expired(feed, keys, now_ms, 50 + count)
-end
+local created = begin_feed(keys.meta, feed) and 1 or 0
+local is_kept = keep_count + keep_ms + keep_bytes > 0
+local late = do_due(keys, feed, is_kept, count)
 local log_may_begin, large_before = feed.bytes == 0, feed.large
-local first = math.max(feed.last + 1, now_us)
+local first = math.max(feed.last + 1, feed.now_us)
 local form, base = exact_range(first, first + count)
 local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
 for at = messages_at, #messages, #MESSAGES do
@@ -71,12 +62,12 @@ for at = messages_at, #messages, #MESSAGES do
   local body, ttl_ms, delay_ms =
     messages[at + MESSAGES.body], messages[at + MESSAGES.expire_ms], messages[at + MESSAGES.delay_ms]
   local key, origin = messages[at + MESSAGES.key], messages[at + MESSAGES.origin]
-  local known = key ~= '' and id_of_key(keys.once, key, now_ms)
+  local known = key ~= '' and id_of_key(keys.once, key, feed.now_ms)
   if known then
     duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
-    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
+    add_message(keys, feed, string.format(form, id - base), ttl_ms, origin, body)
     bytes = bytes + #body
     if ttl_ms == '0' then
       feed.lives_until = -1
@@ -85,13 +76,13 @@ for at = messages_at, #messages, #MESSAGES do
     end
   else
     -- Ids are ahead of a clock that has stepped back.
-    local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+    local visible_at_us = feed.now_us + id - first + delay_ms * 1000
+    park_message(keys, feed, id, visible_at_us, string.format('%.0f %s', ttl_ms, origin), body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true
   end
   if key ~= '' and not known then
-    remember_key(keys.once, key, id, now_ms + remember_ms)
+    remember_key(keys.once, key, id, feed.now_ms + remember_ms)
     keyed = keyed + 1
   end
 end
@@ -99,27 +90,27 @@ feed.last, feed.bytes = id, feed.bytes + bytes
 index_expiry(keys.expiry, indexed)
 if is_kept then
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-  apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
+  apply_retention(keys, feed, keep, 100 + count, bytes)
 end
 if feed.look or feed.moved ~= 0 then
-  compact(feed, keys, now_ms, count)
+  compact(keys, feed, count)
 end
 if keyed > 0 then
-  forget_old_keys(keys.once, keyed, now_ms)
+  forget_old_keys(keys.once, keyed, feed.now_ms)
   keep_keys(keys.once, remember_ms)
   if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
+    feed.lives_until = math.max(feed.lives_until, feed.now_ms + remember_ms)
   end
 end
-if must_move(feed, now_ms) then
-  move_all(feed, keys, now_ms)
+if must_move(feed) then
+  move_all(keys, feed)
 end
 if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
   local aside_keys = { keys.log, keys.bodies, keys.expiry, keys.delayed, keys.parked }
   for _, key in ipairs(aside_keys) do
-    keep_with_feed(feed, key, now_ms)
+    keep_with_feed(feed, key)
   end
 end
-save_feed_and_call(keys.meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
+save_feed_and_call(keys.meta, feed, caller, call, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }

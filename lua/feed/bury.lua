@@ -36,9 +36,9 @@ local remembered = try(recall(feed.record, call))
 if remembered then
   return { 'buried', tonumber(remembered) }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if not is_live(keys.leases, token, now_ms) then
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 
@@ -46,30 +46,29 @@ local entries = {}
 for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   local entry = found.place
     and redis.call('ZSCORE', keys.claimed, found.place) == token
-    and entry_at(feed, keys, found.place)
+    and entry_at(keys, feed, found.place)
   entries[#entries + 1] = entry or nil
 end
 complete_entries(keys.work, entries)
 if #entries > 0 then
   local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #entries
   -- It is used as soon as this partition is.
-  dead.partitions = feed.partitions
+  dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   refuse_when_full(keys.meta, feed)
   try_whole_removal(keys)
-  bury_entries(dead, dead_keys, keys.bodies, entries, dead_ms, now_us)
+  bury_entries(dead_keys, dead, keys.bodies, entries, dead_ms)
   wake(dead_channel, sharded, 'appended')
-  remove_entries(feed, keys, entries)
+  remove_entries(keys, feed, entries)
   if is_over then
-    redis.call('HDEL', keys.work, lease_field(token))
-    redis.call('ZREM', keys.leases, token)
+    forget_lease(keys, token)
   end
   if feed.look or feed.moved ~= 0 then
-    compact(feed, keys, now_ms, #entries)
+    compact(keys, feed, #entries)
   end
   if may_rest(feed) then
-    rest_when_empty(feed, keys, now_ms)
+    rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, caller, call, now_ms, exact(#entries))
+  remember_answer(keys.meta, caller, call, feed.now_ms, exact(#entries))
   save_feed(keys.meta, feed)
 end
 return { 'buried', #entries }

@@ -25,28 +25,27 @@ local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 local feed = try(open_feed(keys.meta, caller, codec, partitions))
 local dead = max_claims > 0 and read_feed(keys.dead_meta, codec) or { layout = FEED_LAYOUT }
 try(refusal_of_feed(dead))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local remembered = try(recall(feed.record, call))
-local known_token = remembered
-if known_token and is_live(keys.leases, known_token, now_ms) then
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+local known_token = try(recall(feed.record, call))
+if known_token and is_live(keys, feed, known_token) then
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.leases, known_token))
-  local messages = tell_messages(claimed_entries(feed, keys, known_token), keys.bodies)
-  return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
+  local messages = tell_messages(claimed_entries(keys, feed, known_token), keys.bodies)
+  return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, feed.now_ms, 0, messages }
 end
 if feed.epoch == 0 then
   return { 'empty', 0, 0 }
 end
 
-local freed = lapse_claims(keys.leases, keys.claimed, keys.returned, keys.work, now_ms, 1000)
+local freed = lapse_claims(keys, feed, 1000)
 local shown = 0
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-  shown = show_due(feed, keys, now_us, 100 + limit)
-  keep_with_feed(feed, keys.bodies, now_ms)
+if has_come(feed.visible_at_us, feed.now_us) then
+  shown = show_due(keys, feed, 100 + limit)
+  keep_with_feed(feed, keys.bodies)
 end
-local found = new_findings(limit)
-find_returned(found, feed, keys, limit, max_claims, now_ms)
-find_fresh(found, feed, keys, limit, max_claims, now_ms)
+local found = new_findings(limit, max_claims)
+find_returned(keys, feed, found)
+find_fresh(keys, feed, found)
 
 -- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
@@ -67,55 +66,44 @@ if #found.dead > 0 then
     parked = keys.dead_parked,
   }
   -- It is used as soon as this partition is.
-  dead.partitions = feed.partitions
+  dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   try_whole_removal(keys)
-  bury_entries(dead, dead_keys, keys.bodies, found.dead, dead_ms, now_us)
+  bury_entries(dead_keys, dead, keys.bodies, found.dead, dead_ms)
   wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then
-  remove_entries(feed, keys, found.dead)
-  remove_entries(feed, keys, found.expired)
+  remove_entries(keys, feed, found.dead)
+  remove_entries(keys, feed, found.expired)
   if feed.look or feed.moved ~= 0 then
-    compact(feed, keys, now_ms, #found.dead + #found.expired)
+    compact(keys, feed, #found.dead + #found.expired)
   end
   if may_rest(feed) then
-    rest_when_empty(feed, keys, now_ms)
+    rest_when_empty(keys, feed)
   end
 end
 
-local expires_at_ms = now_ms + lease_ms
+local expires_at_ms = feed.now_ms + lease_ms
 if #found.free > 0 then
-  feed.token = math.max(feed.token + 1, now_us)
-  prolong_entries(feed, keys.expiry, found.free, expires_at_ms + grace_ms)
-  open_claim(
-    keys.leases,
-    keys.claimed,
-    keys.returned,
-    keys.work,
-    exact(feed.token),
-    expires_at_ms,
-    lease_ms,
-    found.free
-  )
-end
-if #found.free > 0 then
-  remember_answer(keys.meta, caller, call, now_ms, exact(feed.token))
+  feed.token = math.max(feed.token + 1, feed.now_us)
+  prolong_entries(keys, feed, found.free, expires_at_ms + grace_ms)
+  open_claim(keys, feed, lease_ms, found.free)
+  remember_answer(keys.meta, caller, call, feed.now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
   local used = { keys.log, keys.claimed, keys.leases, keys.returned, keys.work, keys.expiry, keys.parked }
   for _, key in ipairs(used) do
-    keep_with_feed(feed, key, now_ms)
+    keep_with_feed(feed, key)
   end
 end
-if must_move(feed, now_ms) then
-  move_all(feed, keys, now_ms)
+if must_move(feed) then
+  move_all(keys, feed)
 end
 save_feed(keys.meta, feed)
 if #found.free > 0 then
   local messages = tell_messages(found.free, keys.bodies)
-  return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
+  return { 'claimed', feed.epoch, feed.token, expires_at_ms, feed.now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then
   return { 'empty', #found.dead, 1 }
 end
-return { 'empty', 0, recheck_after(feed, keys.leases, now_ms) }
+return { 'empty', 0, recheck_after(keys.leases, feed) }

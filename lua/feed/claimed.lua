@@ -10,8 +10,8 @@ local codec = ARGV[1] -- text: name of the codec that made the bodies
 local token = ARGV[2] -- text: token of the claim
 
 local feed = try(open_feed(keys.meta, '', codec))
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys.leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 local lease_ms = tonumber(redis.call('HGET', keys.work, lease_field(token)))
@@ -21,6 +21,6 @@ return {
   feed.epoch,
   lease_ms,
   expires_at_ms,
-  now_ms,
-  tell_messages(claimed_entries(feed, keys, token), keys.bodies),
+  feed.now_ms,
+  tell_messages(claimed_entries(keys, feed, token), keys.bodies),
 }

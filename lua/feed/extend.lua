@@ -10,17 +10,16 @@ local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
 local feed = try(open_feed(keys.meta, ''))
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys.leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
   return { 'lost' }
 end
-local expires_at_ms = now_ms + lease_ms
+local expires_at_ms = feed.now_ms + lease_ms
 -- What frees comes first, so that it also works when the server is out of memory.
 redis.call('HDEL', keys.work, '')
 redis.call('ZADD', keys.leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
-local prolonged =
-  prolong_entries(feed, keys.expiry, work_of(keys.claimed, keys.work, token), expires_at_ms + grace_ms)
+local prolonged = prolong_entries(keys, feed, work_of(keys, token), expires_at_ms + grace_ms)
 for _, entry in ipairs(prolonged) do
   records[#records + 1] = entry.place
   records[#records + 1] = format_work(entry)
@@ -28,25 +27,10 @@ end
 redis.call('HSET', keys.work, unpack(records))
 local touched = { keys.leases, keys.work, keys.expiry }
 for _, key in ipairs(touched) do
-  keep_with_feed(feed, key, now_ms)
+  keep_with_feed(feed, key)
 end
-if must_move(feed, now_ms) then
-  local moving = {
-    keys.meta,
-    keys.log,
-    keys.early,
-    keys.bodies,
-    keys.claimed,
-    keys.leases,
-    keys.returned,
-    keys.work,
-    keys.expiry,
-    keys.delayed,
-    keys.parked,
-    keys.subscribers,
-    keys.guards,
-  }
-  move_keys(feed, moving, now_ms)
+if must_move(feed) then
+  move_all(keys, feed)
 end
 save_feed(keys.meta, feed)
 return { 'extended', expires_at_ms }

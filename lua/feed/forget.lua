@@ -13,7 +13,8 @@ if redis.call('ZREM', keys.subscribers, name) == 0 then
   return { 'absent' }
 end
 if may_rest(feed) then
-  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+  feed.now_ms = math.floor(clock_us() / 1000)
+  rest_when_empty(keys, feed)
   save_feed(keys.meta, feed)
 end
 return { 'forgotten' }

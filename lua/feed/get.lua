@@ -11,7 +11,7 @@ local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
 local feed = try(open_feed(keys.meta, '', codec))
-local now_ms = math.floor(clock_us() / 1000)
+feed.now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
 local looked, budget = 0, budget_of(#ids)
 for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
@@ -20,7 +20,7 @@ for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   end
   local is_parked = found.parked ~= nil
   local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
-    or entry_at(feed, keys, found.place)
+    or entry_at(keys, feed, found.place)
   if entry then
     spend(budget, 1, entry.bytes)
     entries[#entries + 1] = entry
@@ -28,11 +28,11 @@ for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   looked = found.at
 end
 complete_entries(keys.work, entries)
-local held = find_claimed(keys.claimed, keys.leases, entries, now_ms)
+local held = find_claimed(keys, feed, entries)
 for _, entry in ipairs(entries) do
-  if not has_expired(entry, now_ms) then
+  if not has_expired(entry, feed.now_ms) then
     alive[#alive + 1] = entry
     tell_claim(claims, entry.position, held[entry.place])
   end
 end
-return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, keys.bodies), claims }
+return { 'found', feed.epoch, feed.now_ms, looked, tell_messages(alive, keys.bodies), claims }

@@ -14,8 +14,9 @@ local dead_keys = { log = keys.dead_log, early = keys.dead_early }
 
 local feed = try(open_feed(keys.meta, '', codec))
 local dead = read_feed(keys.dead_meta, '')
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+dead.now_us, dead.now_ms = feed.now_us, feed.now_ms
 
 local function tell_end(answer, raw)
   if not raw then
@@ -24,7 +25,7 @@ local function tell_end(answer, raw)
   local entry = parse_entry(raw)
   complete_entries(keys.work, { entry })
   local token = redis.call('ZSCORE', keys.claimed, entry.place)
-  local held = token and is_live(keys.leases, token, now_ms)
+  local held = token and is_live(keys, feed, token)
   local holder = held and tonumber(token) or 0
   local body = body_of(keys.bodies, entry)
   for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
@@ -33,7 +34,7 @@ local function tell_end(answer, raw)
 end
 
 local ends, newest = {}, redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(feed, keys.log, keys.early, 1, '+', 1)[1])
+tell_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
 tell_end(ends, newest[1] or redis.call('XREVRANGE', keys.early, '+', '-', 'COUNT', '1')[1])
 local readers = {}
 local furthest = redis.call('ZRANGE', keys.subscribers, '0', '99', 'WITHSCORES')
@@ -42,19 +43,19 @@ for at = 1, #furthest, 2 do
   readers[#readers + 1] = tonumber(furthest[at + 1])
   readers[#readers + 1] = redis.call('ZSCORE', keys.guards, furthest[at]) and 1 or 0
 end
-local visible, waiting = log_length(feed, keys), redis.call('ZCARD', keys.delayed)
-local is_any_due = is_due(feed, keys.leases, now_us) or is_due(dead, keys.dead_leases, now_us)
+local visible, waiting = log_length(keys, feed), redis.call('ZCARD', keys.delayed)
+local is_any_due = is_due(keys.leases, feed) or is_due(keys.dead_leases, dead)
 return {
   'inspection',
   feed.epoch,
   feed.last,
-  now_ms,
+  feed.now_ms,
   is_any_due and 1 or 0,
   visible + waiting,
   redis.call('ZCARD', keys.claimed),
   waiting,
   feed.bytes,
-  log_length(dead, dead_keys),
+  log_length(dead_keys, dead),
   redis.call('ZCARD', keys.leases),
   redis.call('ZCARD', keys.subscribers),
   feed.codec,

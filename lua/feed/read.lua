@@ -25,50 +25,31 @@ local start = where_to_start(feed, after)
 if not start then
   return redis.error_reply('INVALID after: not a marker')
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local page = { messages = {}, claims = {} }
-
-local hide = { origin = except_origin, claimed = not include_claimed }
-local most = math.min(CALL_BYTES, most_bytes)
-local position, shown, more, left = read_log(
-  feed,
-  keys.log,
-  keys.early,
-  keys.bodies,
-  keys.claimed,
-  keys.leases,
-  keys.work,
-  start.position,
-  limit,
-  most,
-  hide,
-  now_ms,
-  page
-)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+local page = {
+  limit = limit,
+  left = math.min(CALL_BYTES, most_bytes),
+  except_origin = except_origin,
+  hides_claimed = not include_claimed,
+  messages = {},
+  claims = {},
+}
+local position, shown, more, left = read_log(keys, feed, page, start.position)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
   local suffix
-  suffix, more = read_delayed(
-    keys.delayed,
-    keys.parked,
-    keys.bodies,
-    start,
-    limit - shown,
-    left,
-    hide,
-    now_ms,
-    page.messages
-  )
+  page.limit, page.left = limit - shown, left
+  suffix, more = read_delayed(keys, feed, start, page)
   next_marker = next_marker .. suffix
 elseif include_delayed then
   next_marker = next_marker .. start.suffix
 end
 
-local due = feed.visible_at_us > 0 and feed.visible_at_us <= now_us
+local due = has_come(feed.visible_at_us, feed.now_us)
 local recheck_ms = 0
 if feed.visible_at_us > 0 and not due then
-  recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
+  recheck_ms = math.ceil((feed.visible_at_us - feed.now_us) / 1000)
 end
 return {
   'page',
@@ -79,7 +60,7 @@ return {
   start.reset and 1 or 0,
   due and 1 or 0,
   recheck_ms,
-  now_ms,
+  feed.now_ms,
   page.messages,
   page.claims,
 }

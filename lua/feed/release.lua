@@ -19,8 +19,8 @@ local remembered = try(recall(feed.record, call))
 if remembered then
   return { 'released', tonumber(remembered) }
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys.leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 local places = places_held(keys.claimed, token)
@@ -34,18 +34,18 @@ if #ids >= ids_at then
 end
 local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #places
 if #places > 0 then
-  give_back(keys.claimed, keys.returned, keys.work, places)
+  give_back(keys, places)
   if unseen then
     uncount(keys.work, places)
   end
 end
 if is_over then
-  forget_lease(keys.leases, keys.work, token)
+  forget_lease(keys, token)
 end
 -- What has changed nothing needs no memory, which a full server would refuse.
 if is_over or #places > 0 then
-  remember_answer(keys.meta, caller, call, now_ms, #places)
+  remember_answer(keys.meta, caller, call, feed.now_ms, #places)
 end
-keep_with_feed(feed, keys.returned, now_ms)
+keep_with_feed(feed, keys.returned)
 wake(channel, sharded, 'released')
 return { 'released', #places }

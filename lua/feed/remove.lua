@@ -19,7 +19,7 @@ if remembered then
   end
   return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
 end
-local now_ms = math.floor(clock_us() / 1000)
+feed.now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
 local has_large = false
 for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
@@ -28,8 +28,8 @@ for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
     has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
   else
     local holder = not even_claimed and redis.call('ZSCORE', keys.claimed, found.place)
-    local entry = entry_at(feed, keys, found.place)
-    if entry and holder and is_live(keys.leases, holder, now_ms) then
+    local entry = entry_at(keys, feed, found.place)
+    if entry and holder and is_live(keys, feed, holder) then
       held[#held + 1] = tonumber(found.id)
       told[#told + 1] = found.id
     elseif entry then
@@ -41,17 +41,17 @@ local count = #going + #parked_ids
 if count > 0 then
   try_whole_removal(keys)
   if #parked_ids > 0 then
-    unpark(keys.delayed, keys.parked, keys.bodies, parked_ids, has_large)
+    unpark(keys, parked_ids, has_large)
     feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
-  remove_entries(feed, keys, going)
+  remove_entries(keys, feed, going)
   if feed.look or feed.moved ~= 0 then
-    compact(feed, keys, now_ms, #going)
+    compact(keys, feed, #going)
   end
   if may_rest(feed) then
-    rest_when_empty(feed, keys, now_ms)
+    rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, caller, call, now_ms, count .. table.concat(told, ' '))
+  remember_answer(keys.meta, caller, call, feed.now_ms, count .. table.concat(told, ' '))
   save_feed(keys.meta, feed)
 end
 return { 'removed', count, held }

@@ -11,28 +11,28 @@ local channel = ARGV[1] -- text: where those who wait listen; empty: nobody wait
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 local feed = try(open_feed(keys.meta, ''))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
 local shown = 0
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-  shown = show_due(feed, keys, now_us, 1000)
+if has_come(feed.visible_at_us, feed.now_us) then
+  shown = show_due(keys, feed, 1000)
 end
-local freed = lapse_claims(keys.leases, keys.claimed, keys.returned, keys.work, now_ms, 1000)
-if feed.due_at ~= 0 and feed.due_at <= now_ms then
-  reap_expired(feed, keys, now_ms, 500)
+local freed = lapse_claims(keys, feed, 1000)
+if has_come(feed.due_at, feed.now_ms) then
+  reap_expired(keys, feed, 500)
 end
 if feed.look or feed.moved ~= 0 then
-  compact(feed, keys, now_ms, 200)
+  compact(keys, feed, 200)
 end
 local touched = { keys.log, keys.bodies, keys.expiry, keys.parked, keys.returned }
 for _, key in ipairs(touched) do
-  keep_with_feed(feed, key, now_ms)
+  keep_with_feed(feed, key)
 end
 if may_rest(feed) then
-  rest_when_empty(feed, keys, now_ms)
+  rest_when_empty(keys, feed)
 end
 save_feed(keys.meta, feed)
 if shown + freed > 0 then
   wake(channel, sharded, 'settled')
 end
-return { 'settled', is_due(feed, keys.leases, now_us) and 1 or 0 }
+return { 'settled', is_due(keys.leases, feed) and 1 or 0 }

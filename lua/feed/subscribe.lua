@@ -22,7 +22,8 @@ local start = where_to_start(feed, from)
 if not start then
   return redis.error_reply('INVALID from: not a marker')
 end
-local now_us = clock_us()
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
 local known = tonumber(redis.call('ZSCORE', keys.subscribers, name) or nil)
 local position = known or start.position
 if not known then
@@ -31,25 +32,10 @@ end
 if protected then
   redis.call('ZADD', keys.guards, exact(position), name)
 end
-begin_feed(keys.meta, feed, now_us)
+begin_feed(keys.meta, feed)
 feed.lives_until = -1
-if must_move(feed, math.floor(now_us / 1000)) then
-  local moving = {
-    keys.meta,
-    keys.log,
-    keys.early,
-    keys.bodies,
-    keys.claimed,
-    keys.leases,
-    keys.returned,
-    keys.work,
-    keys.expiry,
-    keys.delayed,
-    keys.parked,
-    keys.subscribers,
-    keys.guards,
-  }
-  move_keys(feed, moving, math.floor(now_us / 1000))
+if must_move(feed) then
+  move_all(keys, feed)
 end
 save_feed(keys.meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }

@@ -14,27 +14,24 @@ local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 local before = lock_text(lock)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
 redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', keys.reader_ids, 'i' .. id)
 if token then
-  forget_reader(keys.readers, keys.reader_ids, token)
+  forget_reader(keys, token)
 end
-count_readers(lock, keys.readers, keys.reader_ids, now_ms)
-lapse(lock, now_ms)
+count_readers(keys, lock)
+lapse(lock)
 local served
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
-  served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
-elseif lock.last_ticket > 0 and not call_first(keys.queue, lock.expires_at_ms - now_ms, how) then
+  served = serve_shared(keys, lock, '')
+elseif lock.last_ticket > 0 and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) then
   lock.last_ticket = 0
 end
 if lock_text(lock) ~= before then
-  save_freed_lock(keys.state, lock, now_ms)
+  save_freed_lock(keys.state, lock)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

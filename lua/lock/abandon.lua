@@ -15,39 +15,30 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket = {
-  id = id,
-  kind = barging and 'b' or 'x',
-  lease_ms = lease_ms,
-  listens = listens and 1 or 0,
-  units = 1,
-  holder = holder,
-}
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
 local left = lock.last_ticket > 0
   and redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket)) > 0
-local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
+local gave = lock.id == id and lock.mode == 'x' and is_held(lock)
 if gave then
   lock.mode = '-'
   lock.expires_at_ms = 0
 end
-lapse(lock, now_ms)
+lapse(lock)
 local called = called_id(lock.called) == id
 lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
-  served = serve(lock, keys.queue, '', claim_ms, now_us, how)
-elseif left and not call_first(keys.queue, lock.expires_at_ms - now_ms, how) then
+  served = serve(keys, lock, '')
+elseif left and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) then
   lock.last_ticket = 0
 elseif left and lock.mode == 's' then
-  local first = first_ticket(keys.queue)
+  local first = first_ticket(keys)
   -- Nobody who wants it alone stands before these readers any more.
   served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
-  save_freed_lock(keys.state, lock, now_ms)
+  save_freed_lock(keys.state, lock)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

@@ -17,14 +17,14 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-  local lock = try(open_lock(redis.call('GET', states[at])))
+  local lock = try(open_lock(redis.call('GET', states[at]), now_us))
   if lock.id == id and lock.mode == '-' then
     return redis.error_reply('INVALID id: this attempt has given a lock back')
   end
-  if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+  if lock.id == id and lock.mode == 'x' and is_held(lock) then
     mine = mine + 1
   end
-  lapse(lock, now_ms)
+  lapse(lock)
   locks[at] = lock
 end
 if mine < #locks then
@@ -39,8 +39,8 @@ end
 local leases = {}
 for at, lock in ipairs(locks) do
   if mine < #locks then
-    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-    save_lock(states[at], lock, now_ms)
+    grant(lock, id, holder, new_token(lock), now_ms + lease_ms)
+    save_lock(states[at], lock)
   end
   leases[2 * at - 1] = tonumber(lock.token)
   leases[2 * at] = lock.expires_at_ms

@@ -19,35 +19,25 @@ local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms, ended = reading_of(lock, keys.readers, keys.reader_ids, id, now_ms)
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
+local now_ms = lock.now_ms
+local known, ends_at_ms, ended = reading_of(keys, lock, id)
 if known then
   if confirms then
-    ends_at_ms = confirm_reader(
-      lock,
-      keys.readers,
-      keys.reader_ids,
-      string.format('%.0f', known),
-      ends_at_ms,
-      lease_ms,
-      now_ms
-    )
-    save_freed_lock(keys.state, lock, now_ms)
+    ends_at_ms = confirm_reader(keys, lock, string.format('%.0f', known), ends_at_ms, lease_ms)
+    save_freed_lock(keys.state, lock)
   end
   return { 'granted', known, ends_at_ms, now_ms }
 end
-count_readers(lock, keys.readers, keys.reader_ids, now_ms)
-lapse(lock, now_ms)
+count_readers(keys, lock)
+lapse(lock)
 
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local own = confirms and keep_place(keys.queue, ticket) or format_ticket(ticket)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
+local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
 local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
-  served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, own, claim_ms, now_us, how)
+  served = serve_shared(keys, lock, own)
 end
 -- One that was told to come has left the line, and stands before all that are in it.
 local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
@@ -56,22 +46,22 @@ if fits then
   if not is_called(lock.called, now_ms) then
     lock.called = '0'
   end
-  local expires_at_ms = add_reader(lock, keys.readers, keys.reader_ids, ticket, lease_ms, now_us)
+  local expires_at_ms = add_reader(keys, lock, ticket, lease_ms)
   if served == 'own' then
     redis.call('ZREM', keys.queue, own)
-    serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
+    serve_shared(keys, lock, '')
   end
   local token = tonumber(redis.call('HGET', keys.reader_ids, 'i' .. id))
   if ended then
-    forget_reader(keys.readers, keys.reader_ids, ended)
+    forget_reader(keys, ended)
   end
-  save_lock(keys.state, lock, now_ms)
+  save_lock(keys.state, lock)
   return { 'granted', token, expires_at_ms, now_ms }
 end
 -- The attempt may just have been let in with those before it.
-known, ends_at_ms = reading_of(lock, keys.readers, keys.reader_ids, id, now_ms)
+known, ends_at_ms = reading_of(keys, lock, id)
 if known then
-  save_lock(keys.state, lock, now_ms)
+  save_lock(keys.state, lock)
   return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and 1 or 0
@@ -79,13 +69,13 @@ local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
-  lock.last_ticket, place = stand_in_line(keys.queue, own, lock.last_ticket)
+  lock.last_ticket, place = stand_in_line(keys, lock, own)
   -- It did not take what it was offered, and asks now: it is not to be sent back for that later.
   if ended then
-    forget_reader(keys.readers, keys.reader_ids, ended)
+    forget_reader(keys, ended)
   end
 end
-save_lock(keys.state, lock, now_ms)
+save_lock(keys.state, lock)
 if waits then
   return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end

@@ -43,73 +43,61 @@ if last_token then
 end
 
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
-local TRY_AGAIN_MS = 2
-
-local lock = try(open_lock(stored))
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+local lock = try(open_lock(stored, now_us))
+if lock.id == id and lock.mode == 'x' and is_held(lock) then
   if confirms then
     lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
-    save_freed_lock(keys.state, lock, now_ms)
+    save_freed_lock(keys.state, lock)
   end
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
-lapse(lock, now_ms)
+lapse(lock)
 local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
 
+local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
 if is_free(lock) and lock.last_ticket == 0 then
-  lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
-  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-  save_lock(keys.state, lock, now_ms)
+  grant_to(lock, ticket)
+  save_lock(keys.state, lock)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
-
-local ticket = {
-  id = id,
-  kind = barging and 'b' or 'x',
-  lease_ms = lease_ms,
-  listens = listens and 1 or 0,
-  units = 1,
-  holder = holder,
-}
-local own = confirms and keep_place(keys.queue, ticket) or format_ticket(ticket)
+local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
-  local how = { channel = channel, sharded = sharded, counted = counted }
+  lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
   if not barging then
-    served = serve(lock, keys.queue, own, claim_ms, now_us, how)
+    served = serve(keys, lock, own)
   end
   if barging or served == 'own' or served == 'nobody' then
-    lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
-    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-    save_lock(keys.state, lock, now_ms)
+    grant_to(lock, ticket)
+    save_lock(keys.state, lock)
     redis.call('ZREM', keys.queue, own)
-    if lock.last_ticket > 0 and not call_first(keys.queue, lease_ms, how) then
+    if lock.last_ticket > 0 and not call_first(keys, lock, lease_ms) then
       lock.last_ticket = 0
-      save_lock(keys.state, lock, now_ms)
+      save_lock(keys.state, lock)
     end
     return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
   end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-local stands_again = waits and called and not passes_by(lock, now_ms)
+local stands_again = waits and called and not passes_by(lock)
 if waits and called and not stands_again then
-  lock.called = call_until(now_ms, claim_ms, id)
-  save_lock(keys.state, lock, now_ms)
+  lock.called = call_until(now_ms + claim_ms, id)
+  save_lock(keys.state, lock)
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
   if stands_again then
     lock.called = '0'
-    stand_before_all(keys.queue, own, lock.last_ticket)
+    stand_before_all(keys, lock, own)
   end
-  local newest, place = stand_in_line(keys.queue, own, lock.last_ticket)
+  local newest, place = stand_in_line(keys, lock, own)
   if newest ~= lock.last_ticket or served or stands_again then
     lock.last_ticket = newest
-    save_lock(keys.state, lock, now_ms)
+    save_lock(keys.state, lock)
   end
   if is_called(lock.called, now_ms) then
     recheck_ms = math.min(recheck_ms, claim_ms)
@@ -125,6 +113,6 @@ if waits then
   return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
 end
 if served then
-  save_lock(keys.state, lock, now_ms)
+  save_lock(keys.state, lock)
 end
 return { 'held', recheck_ms, more }

@@ -7,8 +7,8 @@ is 0.
 ]]
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
-local now_ms = math.floor(clock_us() / 1000)
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
+local now_ms = lock.now_ms
 local ends, any = {}, false
 for at = leases_at, #leases, #LEASES do
   local expires_at_ms = 0
@@ -17,7 +17,7 @@ for at = leases_at, #leases, #LEASES do
     and tonumber(redis.call('ZSCORE', keys.readers, leases[at + LEASES.token]) or 0) > now_ms
   then
     expires_at_ms = now_ms + leases[at + LEASES.lease_ms]
-    redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock, now_ms))
+    redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock))
     redis.call('ZADD', keys.readers, 'XX', expires_at_ms, leases[at + LEASES.token])
     any = true
   end
@@ -25,8 +25,8 @@ for at = leases_at, #leases, #LEASES do
 end
 if any then
   lock.expires_at_ms = tonumber(redis.call('ZRANGE', keys.readers, '-1', '-1', 'WITHSCORES')[2])
-  save_freed_lock(keys.state, lock, now_ms)
-  redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock, now_ms))
-  redis.call('PEXPIRE', keys.reader_ids, lock_kept_ms(lock, now_ms))
+  save_freed_lock(keys.state, lock)
+  redis.call('PEXPIRE', keys.readers, lock_kept_ms(lock))
+  redis.call('PEXPIRE', keys.reader_ids, lock_kept_ms(lock))
 end
 return { 'extended', now_ms, ends }

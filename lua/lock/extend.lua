@@ -9,11 +9,12 @@ read, and why.
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
-local now_ms = math.floor(clock_us() / 1000)
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 local locks, refused = {}, {}
 for at = state_at, #state, 1 do
   local open = function()
-    return read_lock(redis.call('GET', state[at]))
+    return read_lock(redis.call('GET', state[at]), now_us)
   end
   local known, why = try_open(open, LOCK_LAYOUT)
   locks[at] = known or false
@@ -27,10 +28,10 @@ for at = leases_at, #leases, #LEASES do
   local place = (at - leases_at) / #LEASES + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock and lock.mode == 'x' and lock.token == leases[at + LEASES.token] and is_held(lock, now_ms) then
+  if lock and lock.mode == 'x' and lock.token == leases[at + LEASES.token] and is_held(lock) then
     lock.expires_at_ms = now_ms + leases[at + LEASES.lease_ms]
     ends[place] = lock.expires_at_ms
-    save_freed_lock(state[place], lock, now_ms)
+    save_freed_lock(state[place], lock)
   end
 end
 return { 'extended', now_ms, ends, refused }

@@ -6,9 +6,9 @@ Looks at the lock: its leases, soonest to end first, and its line. Names at most
 @reads
 ]]
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
-local now_ms = math.floor(clock_us() / 1000)
-lapse(lock, now_ms)
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
+local now_ms = lock.now_ms
+lapse(lock)
 local leases = {}
 if lock.mode == 'x' then
   leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }

@@ -12,22 +12,20 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 local expires_at_ms = tonumber(redis.call('ZSCORE', keys.readers, token) or 0)
-if lock.mode ~= 's' or expires_at_ms <= now_ms then
+if lock.mode ~= 's' or expires_at_ms <= lock.now_ms then
   return { 'lost' }
 end
-forget_reader(keys.readers, keys.reader_ids, token)
-count_readers(lock, keys.readers, keys.reader_ids, now_ms)
+forget_reader(keys, token)
+count_readers(keys, lock)
 if lock.mode ~= 's' then
   lock.mode = '-'
 end
 local served
 if is_free(lock) and lock.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
+  lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+  served = serve_shared(keys, lock, '')
 end
-save_freed_lock(keys.state, lock, now_ms)
+save_freed_lock(keys.state, lock)
 return { 'released', served == 'more' and 1 or 0 }

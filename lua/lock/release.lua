@@ -29,24 +29,24 @@ end
 
 -- Somebody waits, or the lease is not what it was.
 
-local lock = try(open_lock(stored))
+local lock = try(open_lock(stored, now_us))
 if lock.token ~= token or lock.mode == 's' then
   return { 'lost' }
 end
 if lock.mode == '-' then
   return { 'released', lock.last_ticket > 0 and 1 or 0 }
 end
-if not is_held(lock, now_ms) then
+if not is_held(lock) then
   return { 'lost' }
 end
 lock.mode = '-'
 lock.expires_at_ms = 0
 if lock.last_ticket == 0 then
-  save_freed_lock(keys.state, lock, now_ms)
+  save_freed_lock(keys.state, lock)
   return { 'released', 0 }
 end
 
-local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve(lock, keys.queue, '', claim_ms, now_us, how)
-save_freed_lock(keys.state, lock, now_ms)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local served = serve(keys, lock, '')
+save_freed_lock(keys.state, lock)
 return { 'released', served == 'more' and 1 or 0 }

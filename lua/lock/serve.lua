@@ -9,15 +9,13 @@ local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local lock = try(open_lock(redis.call('GET', keys.state)))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-count_readers(lock, keys.readers, keys.reader_ids, now_ms)
-lapse(lock, now_ms)
+local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
+count_readers(keys, lock)
+lapse(lock)
 if lock.mode == 'x' or lock.last_ticket == 0 then
   return { 'served', 0 }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve_shared(lock, keys.queue, keys.readers, keys.reader_ids, '', claim_ms, now_us, how)
-save_freed_lock(keys.state, lock, now_ms)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local served = serve_shared(keys, lock, '')
+save_freed_lock(keys.state, lock)
 return { 'served', served == 'more' and 1 or 0 }

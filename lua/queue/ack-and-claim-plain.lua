@@ -25,17 +25,17 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who hear te
 local acks, acks_at = ARGV, 11 -- repeated PLAIN_ACKS: jobs that are done
 
 local queue = read_queue(keys.meta, codec, caller)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then
+begin_call(queue)
+local now_us, now_ms = queue.now_us, queue.now_ms
+if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call) then
   return { 'declined' }
 end
-local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
-  judge_plain(keys.jobs, acks, acks_at)
-local taken, stored = look_at_listed(keys.jobs, keys.ready, limit)
-if not ended or not taken then
+local acked = judge_plain(keys.jobs, acks, acks_at)
+local taken, stored = look_at_listed(keys, limit)
+if not acked or not taken then
   return { 'declined' }
 end
+local numbers = acked.numbers
 
 local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
@@ -45,8 +45,8 @@ if #numbers > 0 then
   if acks_alone then
     redis.call('ZREM', keys.leases, '')
   end
-  queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
-  note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
+  queue.claimed, queue.acked = queue.claimed - acked.bytes, queue.acked + #numbers
+  note_ran(queue, acked)
 end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -54,8 +54,7 @@ end
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  names, payloads =
-    lease_plain(keys.jobs, keys.ready, keys.leases, queue, numbers, taken, stored, now_us, ends_ms)
+  names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
   if not names then
     -- Nothing is leased without the right to that; a call that acks nothing is refused.
     if #numbers == 0 then
@@ -67,48 +66,37 @@ end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
   -- Only here: a script makes its functions anew in every call.
-  local how = { channel = channel, sharded = sharded, counted = counted }
+  queue.how = { channel = channel, sharded = sharded, counted = counted }
   local score = leave_idle(keys.idle, queue, worker)
   if count > 0 and count == limit and redis.pcall('EXISTS', keys.ready) == 1 then
-    call_idle(keys.idle, queue, 1, now_ms, how)
+    call_idle(keys.idle, queue, 1)
   elseif count > 0 and not waits then
-    see_to(keys.idle, queue, ends_ms, now_ms, how)
+    see_to(keys.idle, queue, ends_ms)
   elseif limit == 0 then
-    see_to_watch(keys.idle, queue, score, now_ms, how)
+    see_to_watch(keys.idle, queue, score)
   end
   if waits then
-    note_time(queue, now_us)
+    note_time(queue)
     local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
-    recheck_ms = wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
+    recheck_ms = wait_idle(keys.idle, queue, worker, due_ms, score)
   end
 end
 if queue.noted then
-  leave_notes(keys.notes, keys.stats, queue, queue.noted, now_ms)
+  leave_notes(keys, queue, queue.noted)
 end
 local taken_text = table.concat(taken, ' ')
-save_queue_and_call(
-  keys.meta,
-  queue,
-  caller,
-  call,
-  now_ms,
-  string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-)
+local answer = string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
+save_queue_and_call(keys.meta, queue, caller, call, answer)
 if #numbers > 0 then
   if acks_alone then
     redis.call('ZREM', keys.leases, unpack(numbers))
   end
-  redis.call('HDEL', keys.jobs, unpack(ended))
+  redis.call('HDEL', keys.jobs, unpack(acked.fields))
 end
 if queue.listened_ms > now_ms then
   local pieces = { '' }
   if #numbers > 0 then
-    local tokens = { acks[acks_at + PLAIN_ACKS.token] }
-    for place = 2, are_in_turn and 1 or #numbers do
-      tokens[place] = acks[acks_at + place * 2 - 1]
-    end
-    local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
-    plain_line(pieces, '\n*acked\t', ended_text, tokens_text, names_of(name, runs))
+    add_acked_line(pieces, acked, acks, acks_at)
   end
   if count > 0 then
     plain_line(pieces, '\n*claimed\t', taken_text, exact(token + 1), names)

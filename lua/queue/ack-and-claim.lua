@@ -26,8 +26,7 @@ local acks, acks_at = ARGV, 11 -- repeated ACKS: jobs that are done
 
 local queue = try(open_queue(keys.meta, caller, codec, partitions))
 local remembered = try(recall(queue.record, call))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
 if settings.rate_limit > 0 then
   settings.rate_burst = read_burst(keys.meta, 'burst', settings)
@@ -35,14 +34,11 @@ end
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
-  local found = claimed_before(keys.jobs, keys.leases, tonumber(token), tonumber(count), ends_ms)
+  local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(keys.jobs, found, tonumber(count), queue.usual)
-  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
+  return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
 local has_tried = false
 if limit > 0 and queue.marks % MARKS.dependencies > 0 then
   -- Priorities, or groups.
@@ -50,45 +46,46 @@ if limit > 0 and queue.marks % MARKS.dependencies > 0 then
 end
 local refused
 do
-  refused, queue.over = carry_out_acks(keys, keys.meta, queue, settings, acks, acks_at, now_us, has_tried)
+  refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
 end
-if limit > 0 and queue.watch_ms <= now_ms then
+if limit > 0 and queue.watch_ms <= queue.now_ms then
   queue.watch_ms = 0
 end
 if queue.marks > MARKS.priorities then
   -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
-  queue.is_behind = is_behind(queue, now_ms)
+  queue.is_behind = is_behind(queue)
 end
-if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
-  bring_due(keys, keys.meta, queue, settings, now_us, limit)
+if
+  limit > 0 and (queue.due_ms <= queue.now_ms or (queue.is_behind and queue.due_ms > queue.now_ms + 1000))
+then
+  bring_due(keys, queue, settings, limit)
 end
 local settled = 0
 if queue.settling then
-  settled = settle_children(keys, queue, now_us, 100)
-  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
+  settled = settle_children(keys, queue, 100)
+  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings) or NEVER_MS)
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
 local score = leave_idle(keys.idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-    call_idle(keys.idle, queue, 1, now_ms, how)
+    call_idle(keys.idle, queue, 1)
   end
-  see_to_watch(keys.idle, queue, score, now_ms, how)
-  tell_others(keys, queue, now_ms, how)
-  save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+  see_to_watch(keys.idle, queue, score)
+  tell_others(keys, queue)
+  save_queue_and_call(keys.meta, queue, caller, call, format_claimed(0, 0, 0, refused))
+  return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, MARKS.groups) then
-  release_held(keys, now_us, 100)
+  release_held(keys, queue.now_us, 100)
 end
-local room = room_of(keys.leases, queue, settings, limit, now_us)
+local room = room_of(keys.leases, queue, settings, limit)
 local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   local is_cut
-  told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, now_us, lease_ms)
+  told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
   if not told then
     told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
   elseif is_cut then
@@ -100,13 +97,13 @@ local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(keys, queue) then
-    call_idle(keys.idle, queue, 1, now_ms, how)
+    call_idle(keys.idle, queue, 1)
   elseif count > 0 and not waits then
-    see_to(keys.idle, queue, next_change_ms(keys.held, queue, settings, ends_ms, now_us), now_ms, how)
+    see_to(keys.idle, queue, next_change_ms(keys.held, queue, settings, ends_ms))
   end
 end
 if waits then
-  recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
+  recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count)
 elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
   -- What it looked at were places of jobs that are gone.
   recheck_ms = 1
@@ -114,7 +111,7 @@ end
 if queue.is_refused and recheck_ms > 0 then
   recheck_ms = math.max(recheck_ms, 1000)
 end
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
+tell_others(keys, queue)
+save_queue_and_call(keys.meta, queue, caller, call, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
+return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }

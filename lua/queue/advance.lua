@@ -24,16 +24,11 @@ do -- Lua has room for 200 locals.
     return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
   end
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-try_rights(keys.meta, queue, keys)
-local first = number_jobs(queue, (#steps - steps_at + 1) / #STEPS, now_us)
-local tally, refused = new_spec_tally(), {}
+try_rights(keys, queue)
+local first = number_jobs(queue, (#steps - steps_at + 1) / #STEPS)
+local tally, refused = new_spec_tally(steps), {}
 for at = steps_at, #steps, #STEPS do
   local place, seq, target = (at - steps_at) / #STEPS, steps[at + STEPS.number], steps[at + STEPS.target]
   local _, run, why = judge_job(keys.jobs, seq, tonumber(steps[at + STEPS.token]))
@@ -41,14 +36,14 @@ for at = steps_at, #steps, #STEPS do
     refused[#refused + 1] = place
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(keys, queue, seq, now_us)
+      stop_job(keys, queue, seq)
     end
   else
-    finish_jobs(keys, queue, settings, { seq, run, steps[at + STEPS.result] }, now_us)
+    finish_jobs(keys, queue, settings, { seq, run, steps[at + STEPS.result] })
     if target == '' then
-      enqueue_spec(keys, queue, tally, steps, at + STEPS.name, place, exact(first + place), now_us)
+      enqueue_spec(keys, queue, tally, at + STEPS.name, place, exact(first + place))
     else
-      put_out(keys, queue, target, 'j' .. pack_spec(steps, at + STEPS.name), now_us)
+      put_out(keys, queue, target, 'j' .. pack_spec(steps, at + STEPS.name))
     end
   end
   if why or target ~= '' then
@@ -56,13 +51,13 @@ for at = steps_at, #steps, #STEPS do
   end
 end
 if queue.settling then
-  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+  tally.ready = tally.ready + settle_children(keys, queue, 100)
 end
 if frees_others(queue) then
   tally.ready = math.max(tally.ready, 1)
 end
-see_to_new(keys, queue, tally, now_ms, how)
-tell_others(keys, queue, now_ms, how)
+see_to_new(keys, queue, tally)
+tell_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, answer)
+save_queue_and_call(keys.meta, queue, caller, call, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }

@@ -14,14 +14,14 @@ local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked aft
 local queue = try(open_queue(keys.meta, caller))
 local remembered = try(recall(queue.record, call))
 
-local now_ms = math.floor(clock_us() / 1000)
+begin_call(queue)
 -- What a call has put off is what is to be asked after at the very time that it said.
-local from, till = '(0', string.format('%.0f', now_ms)
+local from, till = '(0', string.format('%.0f', queue.now_ms)
 if remembered then
   from, till = remembered, remembered
 end
 local refs = redis.call('ZRANGEBYSCORE', keys.parents, from, till, 'LIMIT', '0', limit)
-local asked, again = {}, string.format('%.0f', now_ms + again_ms)
+local asked, again = {}, string.format('%.0f', queue.now_ms + again_ms)
 for _, ref in ipairs(refs) do
   local name, id = string.match(ref, '^q(.*)\1(.*)$')
   asked[#asked + 1] = name
@@ -37,7 +37,7 @@ if #refs < limit and has_flag(queue.chores, CHORES.ask_after) then
   queue.chores = queue.chores - CHORES.ask_after
 end
 if #refs > 0 then
-  note_due(queue, now_ms + again_ms)
+  note_due(queue, queue.now_ms + again_ms)
 end
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, again)
+save_queue_and_call(keys.meta, queue, caller, call, again)
 return { 'asked', asked, queue.last }

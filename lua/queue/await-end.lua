@@ -20,7 +20,7 @@ local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the 
 
 local queue = try(open_queue(keys.meta, '', codec))
 local now_ms = math.floor(clock_us() / 1000)
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+local seq, record, run = find_job(keys, id)
 if leaves then
   leave_waiters(keys.jobs, seq, waiter)
   return { 'left' }

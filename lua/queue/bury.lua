@@ -20,13 +20,8 @@ local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'buried', 0, parse_refused(remembered) }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-try_rights(keys.meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local refused, ran = {}, {}
 for at = failures_at, #failures, #FAILURES do
   local seq = failures[at + FAILURES.number]
@@ -35,35 +30,27 @@ for at = failures_at, #failures, #FAILURES do
     refused[#refused + 1] = (at - failures_at) / #FAILURES
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(keys, queue, seq, now_us)
+      stop_job(keys, queue, seq)
     end
   else
     local job = read_job(record, queue.usual)
     redis.call('ZREM', keys.leases, seq)
-    end_claim(keys, queue, job, run, now_us)
-    bury_claimed(
-      keys,
-      queue,
-      seq,
-      job,
-      run,
-      failures[at + FAILURES.kind],
-      failures[at + FAILURES.message],
-      now_ms
-    )
+    end_claim(keys, queue, job, run)
+    local failure = { kind = failures[at + FAILURES.kind], message = failures[at + FAILURES.message] }
+    bury_claimed(keys, queue, seq, job, run, failure)
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
   end
 end
-note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
+note_spans(queue, 'b', ran, queue.now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
-  freed = math.max(freed, settle_children(keys, queue, now_us, 100))
-  see_to_rest(keys.idle, queue, now_ms, how)
+  freed = math.max(freed, settle_children(keys, queue, 100))
+  see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(keys.idle, queue, math.min(freed, 8), now_ms, how)
+  call_idle(keys.idle, queue, math.min(freed, 8))
 end
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_places(refused, {}))
+tell_others(keys, queue)
+save_queue_and_call(keys.meta, queue, caller, call, format_places(refused, {}))
 return { 'buried', queue.chores, refused }

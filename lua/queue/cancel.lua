@@ -16,24 +16,19 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local is_held = run and (run.state == 'c' or run.state == 'x')
   if seq and not has_tried then
     if is_held then
       refuse_when_full(keys)
     end
-    try_rights(keys.meta, queue, keys)
+    try_rights(keys, queue)
     has_tried = true
   end
   if not seq then
@@ -41,21 +36,17 @@ for at = wanted_at, #wanted, 1 do
   elseif is_held then
     if run.state == 'c' then
       happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
-      note_history(keys.jobs, seq, run, 'x', now_ms, run.at_ms, '')
+      local entry = { what = 'x', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+      note_history(keys.jobs, seq, run, entry)
     end
-    redis.call(
-      'HSET',
-      keys.jobs,
-      'r' .. seq,
-      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
-    )
+    store_run(keys.jobs, seq, run, 'x', run.at_ms)
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
+    displace(keys, queue, seq, job, run, size_of(record, run))
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
-      note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+      note_end(keys.jobs, queue, seq, job, run, CANCELLED)
     end
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
@@ -64,21 +55,15 @@ for at = wanted_at, #wanted, 1 do
   end
 end
 if queue.settling then
-  local became_ready = settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  local became_ready = settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
   if queue.idle > 0 then
-    call_idle(
-      keys.idle,
-      queue,
-      math.min(became_ready, 8),
-      now_ms,
-      { channel = channel, sharded = sharded, counted = counted }
-    )
+    call_idle(keys.idle, queue, math.min(became_ready, 8))
   end
 end
 if queue.left then
   sweep_ready(keys, queue, queue.left)
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'cancelled', queue.chores, outcomes }

@@ -17,13 +17,8 @@ local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to
 
 local queue = try(open_queue(keys.meta, ''))
 
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
   return { 'refused', state }
@@ -36,31 +31,23 @@ end
 if changes[changes_at + CHANGES.adds] == '1' then
   refuse_when_full(keys)
 end
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local wants = read_wants(keys, seq)
 for at = changes_at, #changes, #CHANGES do
   change_parent(keys, queue, seq, wants, changes[at + CHANGES.adds] == '1', changes[at + CHANGES.parent])
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)
-if
-  left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms, now_us)
-then
+if left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms) then
   became_ready = 1
 end
 if queue.settling then
-  became_ready = became_ready + settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  became_ready = became_ready + settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then
-  call_idle(
-    keys.idle,
-    queue,
-    math.min(became_ready, 8),
-    now_ms,
-    { channel = channel, sharded = sharded, counted = counted }
-  )
+  call_idle(keys.idle, queue, math.min(became_ready, 8))
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'changed', left, queue.chores }

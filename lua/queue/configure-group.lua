@@ -23,7 +23,7 @@ local queue = try(open_queue(keys.meta, '', codec, partitions))
 if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
   return { 'unagreed' }
 end
-local now_us = clock_us()
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local group = open_group(keys.groups, queue, name)
 if paused >= 0 then
   group.paused = paused == 1
@@ -34,8 +34,8 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-  try_group(keys.meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
-  begin_queue(keys.meta, queue, now_us)
+  try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
+  begin_queue(keys.meta, queue)
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0
     local more = keep_burst(keys.groups, GROUP_BURST .. name, group)
@@ -43,16 +43,15 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
       redis.call('HDEL', keys.groups, GROUP_BURST)
     end
   end
-  group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
+  group.arrival_us = arrival_by(group, group.arrival_us, before, queue.now_us)
   if group.in_ring then
     redis.call('LREM', keys.turns, '0', name)
     group.in_ring = false
   end
   redis.call('ZREM', keys.held, name)
-  place_group(keys, name, group, now_us)
+  place_group(keys, name, group, queue.now_us)
   if group.in_ring and queue.idle > 0 then
-    local now_ms = math.floor(now_us / 1000)
-    call_idle(keys.idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+    call_idle(keys.idle, queue, 1)
   end
   save_queue(keys.meta, queue)
 end

@@ -39,22 +39,21 @@ if rate_limit >= 0 then
 end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local text = format_settings(settings)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
-  begin_queue(keys.meta, queue, now_us)
+  begin_queue(keys.meta, queue)
   if resumes then
     -- A queue that is paused spawns no recurring jobs.
-    note_due(queue, now_ms)
+    note_due(queue, queue.now_ms)
   end
   redis.call('HSET', keys.meta, 'codec', codec) -- as it is; see shared/queue/state
   keep_burst(keys.meta, 'burst', settings)
   redis.call('HSET', keys.meta, 'settings', text)
-  queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
+  queue.arrival_us = arrival_by(settings, queue.arrival_us, before, queue.now_us)
   if not settings.paused and queue.idle > 0 then
-    call_idle(keys.idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+    call_idle(keys.idle, queue, 1)
   end
   save_queue(keys.meta, queue)
 end

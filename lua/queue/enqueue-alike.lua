@@ -31,29 +31,28 @@ end
 if name == '' or #name > 254 then
   return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
-local now_us = clock_us()
+begin_call(queue)
 local count = #payloads - payloads_at + 1
-local first = number_jobs(queue, count, now_us)
+local first = number_jobs(queue, count)
 local form, base = exact_range(first, queue.last)
 local first_seq = string.format(form, first - base)
 if queue.usual == '' then
   queue.usual = name
 end
 local head = plain_head(name, queue.usual)
-local now_ms = math.floor(now_us / 1000)
-begin_queue(keys.meta, queue, now_us)
+local now_ms = queue.now_ms
+begin_queue(keys.meta, queue)
 local handed, call_others
 if queue.idle > 0 then
   -- Only here: a script makes its functions anew in every call.
-  local how = { channel = channel, sharded = sharded, counted = counted }
+  queue.how = { channel = channel, sharded = sharded, counted = counted }
   local payload, called = payloads[payloads_at], false
-  if count == 1 and may_hand(queue, codec, keys.ready, name, payload, now_ms, how) then
-    handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+  if count == 1 and may_hand(keys.ready, queue, codec, name, payload) then
+    handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
   end
-  call_others = not called
-    and function()
-      call_idle(keys.idle, queue, math.min(count, 8), now_ms, how)
-    end
+  call_others = not called and function()
+    call_idle(keys.idle, queue, math.min(count, 8))
+  end
 end
 if not handed then
   -- Counted by hand: a table is searched for its length.
@@ -72,7 +71,7 @@ if not handed then
     else
       local whole = full_head(read_job(head, queue.usual))
       local stored, size, flags = record_fields(queue, seq, whole, payload)
-      add_run(stored, seq, pack_run('r', 0, 0, now_ms, size, flags, name))
+      add_run(stored, seq, pack_new_run('r', now_ms, size, flags, name))
       for _, field in ipairs(stored) do
         filled = filled + 1
         fields[filled] = field
@@ -105,6 +104,6 @@ if queue.listened_ms > now_ms then
   end
   publish_pieces(keys.listeners, pieces, now_ms)
 end
-leave_notes(keys.notes, keys.stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, first_seq)
+leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
+save_queue_and_call(keys.meta, queue, caller, call, first_seq)
 return { 'enqueued', first }

@@ -28,31 +28,26 @@ local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 if meets_others(queue, specs, specs_at) then
   refuse_when_full(keys)
-  try_rights(keys.meta, queue, keys)
+  try_rights(keys, queue)
 else
   try_places(keys, specs, specs_at)
 end
-local first = number_jobs(queue, (#specs - specs_at + 1) / #SPECS, now_us)
+local first = number_jobs(queue, (#specs - specs_at + 1) / #SPECS)
 local form, base = exact_range(first, queue.last)
-local tally = new_spec_tally()
-begin_queue(keys.meta, queue, now_us)
+local tally = new_spec_tally(specs)
+begin_queue(keys.meta, queue)
 begin_jobs(keys, queue)
 for at = specs_at, #specs, #SPECS do
   local place = (at - specs_at) / #SPECS
-  enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
+  enqueue_spec(keys, queue, tally, at, place, string.format(form, first - base + place))
 end
 if queue.settling then
-  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+  tally.ready = tally.ready + settle_children(keys, queue, 100)
 end
-see_to_new(keys, queue, tally, now_ms, how)
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
+see_to_new(keys, queue, tally)
+tell_others(keys, queue)
+save_queue_and_call(keys.meta, queue, caller, call, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }

@@ -15,7 +15,7 @@ local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
   if is_left(budget) then
-    local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+    local seq, record, run = find_job(keys, wanted[at])
     if seq then
       spend(budget, 1, tell_job(told, keys.jobs, seq, record, run, queue.usual))
       spend(budget, 0, tell_log(log, keys.jobs, seq, place))

@@ -17,7 +17,7 @@ local from, to = string.format('%.0f', after), string.format('%.0f', after + lim
 local numbers
 local in_front = 0
 if state == 'ready' then
-  numbers, in_front = ready_page(keys.ready, keys.prioritized, after, limit)
+  numbers, in_front = ready_page(keys, after, limit)
 elseif state == 'prioritized' then
   numbers = redis.call('ZRANGE', keys.prioritized, from, to)
 elseif state == 'grouped' then

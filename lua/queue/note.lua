@@ -17,15 +17,12 @@ local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'noted', parse_refused(remembered) }
 end
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue)
 local refused, logs = {}, {}
 for at = notes_at, #notes, #NOTES do
   local token, what, value =
     tonumber(notes[at + NOTES.token]), notes[at + NOTES.what], notes[at + NOTES.value]
-  local seq, record, run = find_job(keys.jobs, keys.ids, notes[at + NOTES.number])
+  local seq, record, run = find_job(keys, notes[at + NOTES.number])
   local why = not seq and 'absent' or token > 0 and why_not(run, token)
   if why then
     refused[#refused + 1] = (at - notes_at) / #NOTES
@@ -36,7 +33,7 @@ for at = notes_at, #notes, #NOTES do
       redis.call('HSET', keys.jobs, 'p' .. seq, value)
       happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')
     else
-      logs[seq] = add_line(logs[seq] or redis.call('HGET', keys.jobs, 'l' .. seq), value, now_ms)
+      logs[seq] = add_line(logs[seq] or redis.call('HGET', keys.jobs, 'l' .. seq), value, queue.now_ms)
       happened(queue, 'logged', seq, read_job(record, queue.usual), run, value)
     end
   end
@@ -45,9 +42,9 @@ for seq, log in pairs(logs) do
   redis.call('HSET', keys.jobs, 'l' .. seq, log)
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 if queue.began_us > 0 then
-  remember_answer(keys.meta, caller, call, now_ms, format_places(refused, {}))
+  remember_answer(keys.meta, caller, call, queue.now_ms, format_places(refused, {}))
 end
 return { 'noted', refused }

@@ -13,7 +13,7 @@ local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass
 
 local queue = try(open_queue(keys.meta, '', codec))
 
-local seq = find_job(keys.jobs, keys.ids, id)
+local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', keys.jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
 if stored then

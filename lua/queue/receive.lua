@@ -27,24 +27,19 @@ if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) 
   return { 'unagreed' }
 end
 
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local known, tally = tonumber(redis.call('HGET', keys.inbox, source) or 0), new_spec_tally()
 local from = { source = source, newest = known }
-local taken = take_entries(keys, keys.meta, queue, tally, from, entries, entries_at, now_us)
+local taken = take_entries(keys, queue, tally, from, entries, entries_at)
 if from.newest > known then
   redis.call('HSET', keys.inbox, source, exact(from.newest))
 end
 if queue.settling then
-  tally.ready = tally.ready + settle_news(keys, queue, now_us, 100)
+  tally.ready = tally.ready + settle_news(keys, queue, 100)
 end
-see_to_new(keys, queue, tally, now_ms, how)
-tell_others(keys, queue, now_ms, how)
+see_to_new(keys, queue, tally)
+tell_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'received', queue.chores, known, taken }

@@ -60,21 +60,20 @@ local job = {
   tags = tags,
   keep_result_ms = 0,
 }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
 local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
 local known, moves_more = read_recurrence(keys.recurrences, id), moves > moves_of(keys.recurrences, id)
 if not known or known.rule ~= rule or known.template ~= template then
   try_progress(keys)
-  begin_queue(keys.meta, queue, now_us)
+  begin_queue(keys.meta, queue)
   redis.call('HSET', keys.recurrences, 'd' .. id, rule, 'j' .. id, template)
-  known = begin_recurrence(keys, queue, id, known, rule, now_ms)
-  note_time(queue, now_us)
-  note_run(keys.idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  known = begin_recurrence(keys, queue, id, known, rule)
+  note_time(queue)
+  note_run(keys.idle, queue, known)
   save_queue(keys.meta, queue)
 end
 if moves_more then
   redis.call('HSET', keys.recurrences, 'm' .. id, moves)
 end
-return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }
+return { 'set', queue.now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }

@@ -44,8 +44,8 @@ if not recurrence.complete then
   end
   try_progress(keys)
   save_progress(keys, queue, id, recurrence)
-  local now_ms = math.floor(clock_us() / 1000)
-  note_run(keys.idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+  note_run(keys.idle, queue, recurrence)
   save_queue(keys.meta, queue)
 end
 return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }

@@ -21,13 +21,8 @@ local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'released', 0, parse_refused(remembered) }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-try_rights(keys.meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do
@@ -37,12 +32,12 @@ for at = #claims - 2, claims_at, -3 do
     table.insert(refused, 1, why)
     table.insert(refused, 1, (at - claims_at) / #CLAIMS)
     if why == 'cancelled' then
-      stop_job(keys, queue, seq, now_us)
+      stop_job(keys, queue, seq)
     end
   else
-    local due_ms = now_ms + tonumber(claims[at + CLAIMS.delay_ms])
-    give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms, now_us)
-    if due_ms > now_ms then
+    local due_ms = queue.now_ms + tonumber(claims[at + CLAIMS.delay_ms])
+    give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms)
+    if due_ms > queue.now_ms then
       soonest_ms = math.min(soonest_ms, due_ms)
     else
       standing = standing + 1
@@ -50,10 +45,10 @@ for at = #claims - 2, claims_at, -3 do
   end
 end
 if queue.settling then
-  standing = standing + settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  standing = standing + settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
 end
-call_for_returned(keys.idle, queue, standing, soonest_ms, now_ms, how)
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_places(refused, {}))
+call_for_returned(keys.idle, queue, standing, soonest_ms)
+tell_others(keys, queue)
+save_queue_and_call(keys.meta, queue, caller, call, format_places(refused, {}))
 return { 'released', queue.chores, refused }

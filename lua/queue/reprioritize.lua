@@ -11,11 +11,7 @@ local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue)
 -- The commands that a job which moves meets in its middle, each once on nothing. A server out of memory lets it move, and does not
 -- rewrite one that stays where it is.
 local function try_moving(moves)
@@ -34,7 +30,7 @@ for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   queue.moved = (queue.moved or 0) + (record and #record or 0)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
@@ -55,12 +51,12 @@ for at = wanted_at, #wanted, 1 do
       count_work(queue, job)
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
-        leave_ready(keys, queue, job, seq, now_us)
+        leave_ready(keys, queue, job, seq)
       end
       job.priority = priority
-      rewrite_job(keys.jobs, queue, seq, job, run, record, outcome)
+      rewrite_job(keys.jobs, queue, seq, job, run, record)
       if outcome == 'ready' and not is_listed then
-        stand_ready(keys, queue, job, seq, false, now_us)
+        stand_ready(keys, queue, job, seq, false)
       end
     end
     outcome = 'changed'
@@ -71,7 +67,7 @@ if queue.left then
   sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 save_queue(keys.meta, queue)
 return { 'changed', outcomes }

@@ -18,14 +18,9 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
 local queue = try(open_queue(keys.meta, ''))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-try_rights(keys.meta, queue, keys)
-local numbers, is_end = page_of_kind(keys.failed, keys.kinds, kind, after, limit)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
+local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
@@ -37,26 +32,26 @@ for _, seq in ipairs(numbers) do
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
     count = count + 1
-  elseif may_hold_again(keys.ids, job, seq, now_ms) then
+  elseif may_hold_again(keys.ids, job, seq, queue.now_ms) then
     leave_dead(keys, queue, seq, run)
-    begin_again(keys, queue, seq, job, run, now_us)
+    begin_again(keys, queue, seq, job, run)
     hold_again(keys.ids, job, seq)
     count = count + 1
   end
 end
 local standing = drops and 0 or count
 if queue.settling then
-  standing = standing + settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  standing = standing + settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then
-  call_idle(keys.idle, queue, math.min(standing, 8), now_ms, how)
+  call_idle(keys.idle, queue, math.min(standing, 8))
 end
 if queue.counted then
-  leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  leave_notes(keys, queue, packed_notes(queue))
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 save_queue(keys.meta, queue)
 local _, left = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) ')

@@ -14,27 +14,23 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-try_rights(keys.meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then
     break
   end
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if outcome == 'stopping' then
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
     outcome = 'duplicate'
-    if may_hold_again(keys.ids, job, seq, now_ms) then
-      displace(keys, queue, seq, job, run, size_of(record, run), now_us)
-      begin_again(keys, queue, seq, job, run, now_us)
+    if may_hold_again(keys.ids, job, seq, queue.now_ms) then
+      displace(keys, queue, seq, job, run, size_of(record, run))
+      begin_again(keys, queue, seq, job, run)
       hold_again(keys.ids, job, seq)
       outcome = 'requeued'
       requeued = requeued + 1
@@ -43,16 +39,10 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome
 end
 if queue.idle > 0 then
-  call_idle(
-    keys.idle,
-    queue,
-    math.min(requeued, 8),
-    now_ms,
-    { channel = channel, sharded = sharded, counted = counted }
-  )
+  call_idle(keys.idle, queue, math.min(requeued, 8))
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 save_queue(keys.meta, queue)
 return { 'requeued', outcomes }

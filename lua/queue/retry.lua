@@ -21,13 +21,8 @@ local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-try_rights(keys.meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, #FAILURES do
@@ -37,53 +32,46 @@ for at = failures_at, #failures, #FAILURES do
     refused[#refused + 1] = place
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(keys, queue, seq, now_us)
+      stop_job(keys, queue, seq)
     end
   else
     local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + FAILURES.delay_ms])
+    local failure = { kind = failures[at + FAILURES.kind], message = failures[at + FAILURES.message] }
     redis.call('ZREM', keys.leases, seq)
-    end_claim(keys, queue, job, run, now_us)
+    end_claim(keys, queue, job, run)
     if run.attempts >= job.max_attempts then
-      bury_claimed(
-        keys,
-        queue,
-        seq,
-        job,
-        run,
-        failures[at + FAILURES.kind],
-        failures[at + FAILURES.message],
-        now_ms
-      )
+      bury_claimed(keys, queue, seq, job, run, failure)
       buried[#buried + 1] = place
-      note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, now_ms, 1)
+      note_spans(queue, 'b', { run.at_ms, run.name }, queue.now_ms, 1)
     else
-      local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-      note_history(keys.jobs, seq, run, 't', now_ms, run.at_ms, failures[at + FAILURES.kind])
-      happened(queue, 'retried', seq, job, run, failures[at + FAILURES.kind])
-      wait_again(keys, queue, seq, job, run, due_ms, now_us)
-      note_failure(keys.jobs, seq, now_ms, failures[at + FAILURES.kind], failures[at + FAILURES.message])
+      local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+      local entry = { what = 't', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = failure.kind }
+      note_history(keys.jobs, seq, run, entry)
+      happened(queue, 'retried', seq, job, run, failure.kind)
+      wait_again(keys, queue, seq, job, run, due_ms)
+      note_failure(keys.jobs, seq, queue.now_ms, failure)
       queue.retried = queue.retried + 1
       ran[#ran + 1] = run.at_ms
       ran[#ran + 1] = run.name
       soonest_ms = math.min(soonest_ms, due_ms)
-      standing = standing + (due_ms <= now_ms and 1 or 0)
+      standing = standing + (due_ms <= queue.now_ms and 1 or 0)
     end
   end
 end
-note_spans(queue, 't', ran, 2, 1, now_ms, 1)
+note_spans(queue, 't', ran, queue.now_ms, 1)
 if queue.settling then
-  standing = standing + settle_children(keys, queue, now_us, 100)
-  see_to_rest(keys.idle, queue, now_ms, how)
+  standing = standing + settle_children(keys, queue, 100)
+  see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(keys.idle, queue, math.min(standing, 8), now_ms, how)
+  call_idle(keys.idle, queue, math.min(standing, 8))
   if soonest_ms < math.huge then
-    see_to(keys.idle, queue, soonest_ms, now_ms, how)
+    see_to(keys.idle, queue, soonest_ms)
   end
 end
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(keys.meta, queue, caller, call, now_ms, format_places(refused, buried))
+tell_others(keys, queue)
+save_queue_and_call(keys.meta, queue, caller, call, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }

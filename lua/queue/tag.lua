@@ -12,11 +12,8 @@ local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
 local queue = try(open_queue(keys.meta, ''))
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+begin_call(queue)
+local seq, record, run = find_job(keys, id)
 if not seq then
   return { 'absent' }
 end
@@ -30,13 +27,13 @@ if after ~= before then
   redis.call('ZADD', keys.tagged, 'XX', '0', '')
   redis.call('ZREM', keys.tagged, '')
   job.tags = after
-  rewrite_job(keys.jobs, queue, seq, job, run, record, state_of(run))
+  rewrite_job(keys.jobs, queue, seq, job, run, record)
   leave_tags(keys.tagged, seq, before, false)
   enter_tags(keys.tagged, seq, after)
   happened(queue, 'tagged', seq, job, run, '')
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 save_queue(keys.meta, queue)
 return { 'tagged', after }

@@ -9,29 +9,29 @@ local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, ''))
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
-  local seq, record, run = find_job(keys.jobs, keys.ids, wanted[at])
+  local seq, record, run = find_job(keys, wanted[at])
   local is_tracked = run ~= nil and has_flag(run.flags, FLAGS.tracked)
   if seq and follows ~= is_tracked then
+    local job = read_job(record, queue.usual)
     if follows then
       redis.call('ZADD', keys.tagged, 'XX', '0', '')
       run = flag_job(keys.jobs, queue, seq, record, run, FLAGS.tracked)
       redis.call('ZADD', keys.tagged, '0', '\0' .. seq)
+      happened(queue, 'tracked', seq, job, run, '')
     else
       redis.call('ZREM', keys.tagged, '')
+      -- Those who follow it are told.
+      happened(queue, 'untracked', seq, job, run, '')
       unflag_job(keys.jobs, seq, run, FLAGS.tracked)
       redis.call('ZREM', keys.tagged, '\0' .. seq)
     end
-    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
   end
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
 if queue.events then
-  publish(keys.listeners, queue.events, now_ms)
+  publish(keys.listeners, queue.events, queue.now_ms)
 end
 return { 'tracking', outcomes }

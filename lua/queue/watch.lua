@@ -20,13 +20,9 @@ if string.find(queue.layout, '^in %d+ partitions$') then
 end
 try(refusal_of_queue(queue))
 
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-  queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(keys.meta, queue, keys)
+try_rights(keys, queue)
 local absent = {}
 -- What has ended is put out at once, from where it is stored.
 queue.copied = CALL_BYTES
@@ -41,13 +37,12 @@ end
 -- What calls before have left, for it was too large for them.
 queue.settling = queue.settling or redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
-  local became_ready = settle_children(keys, queue, now_us, 100)
-  local how = { channel = channel, sharded = sharded, counted = counted }
+  local became_ready = settle_children(keys, queue, 100)
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(became_ready, 8), now_ms, how)
-    see_to_rest(keys.idle, queue, now_ms, how)
+    call_idle(keys.idle, queue, math.min(became_ready, 8))
+    see_to_rest(keys.idle, queue)
   end
-  tell_others(keys, queue, now_ms, how)
+  tell_others(keys, queue)
   if redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2] == '0' then
     -- One of them may have ended just now; it is asked after again.
     absent = {}

@@ -16,28 +16,26 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to c
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = try(open_semaphore(keys.state))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local ticket =
-  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local semaphore = try(open_semaphore(keys.state, clock_us()))
+local ticket = new_ticket(id, 'x', lease_ms, listens, weight, holder)
 local own, other = format_ticket(ticket), other_text(ticket)
 local rank = semaphore.last_ticket > 0
   and (redis.call('ZRANK', keys.queue, own) or redis.call('ZRANK', keys.queue, other))
 if rank then
   redis.call('ZREM', keys.queue, own, other)
 end
-local token, ends_at_ms = permit_of(keys.permits, keys.ids, id)
+local token, ends_at_ms = permit_of(keys, id)
 if token then
-  end_permit(semaphore, keys.permits, keys.ids, token, ends_at_ms)
+  end_permit(keys, semaphore, token, ends_at_ms)
 end
-local reaped = reap(semaphore, keys.permits, keys.ids, now_ms)
+local reaped = reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
+  semaphore.claim_ms = claim_ms
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(keys, semaphore, '')
 end
 if served or token or reaped then
-  save_freed_semaphore(keys.state, semaphore, now_ms)
+  save_freed_semaphore(keys, semaphore)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

@@ -25,29 +25,27 @@ local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
-local semaphore = try(open_semaphore(keys.state))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = permit_of(keys.permits, keys.ids, id)
+local semaphore = try(open_semaphore(keys.state, clock_us()))
+local now_ms = semaphore.now_ms
+local known, ends_at_ms = permit_of(keys, id)
 if known and ends_at_ms > now_ms then
   if confirms then
-    ends_at_ms = confirm_permit(semaphore, keys.permits, keys.ids, known, ends_at_ms, lease_ms, now_ms)
-    save_freed_semaphore(keys.state, semaphore, now_ms)
+    ends_at_ms = confirm_permit(keys, semaphore, known, ends_at_ms, lease_ms)
+    save_freed_semaphore(keys, semaphore)
   end
   return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
 if known then
-  end_permit(semaphore, keys.permits, keys.ids, known, ends_at_ms)
+  end_permit(keys, semaphore, known, ends_at_ms)
 end
-local dirty = reap(semaphore, keys.permits, keys.ids, now_ms) or known
+local dirty = reap(keys, semaphore) or known
 if semaphore.resized == 0 and semaphore.limit ~= limit then
   semaphore.limit = limit
   dirty = true
 end
 
-local ticket =
-  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = confirms and keep_place(keys.queue, ticket) or format_ticket(ticket)
+local ticket = new_ticket(id, 'x', lease_ms, listens, weight, holder)
+local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', keys.queue, own)
@@ -55,37 +53,38 @@ end
 local served = 'nobody'
 -- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, keys.queue, keys.permits, keys.ids, own, claim_ms, now_us, how)
+  semaphore.claim_ms = claim_ms
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(keys, semaphore, own)
   dirty = true
   if served == 'own' then
-    local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-    add_permit(semaphore, keys.permits, keys.ids, ticket, token, expires_at_ms, now_ms)
+    local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
+    add_permit(keys, semaphore, ticket, token, expires_at_ms)
     redis.call('ZREM', keys.queue, own)
-    serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
-    save_semaphore(keys.state, semaphore, now_ms)
+    serve(keys, semaphore, '')
+    save_semaphore(keys, semaphore)
     return { 'granted', tonumber(token), expires_at_ms, now_ms }
   end
 end
 if oversized then
-  save_changed(keys.state, semaphore, now_ms, dirty)
+  save_changed(keys, semaphore, dirty)
   return { 'oversized', semaphore.limit }
 end
 if semaphore.last_ticket == 0 and fits(semaphore, weight) then
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-  add_permit(semaphore, keys.permits, keys.ids, ticket, token, expires_at_ms, now_ms)
-  save_semaphore(keys.state, semaphore, now_ms)
+  local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
+  add_permit(keys, semaphore, ticket, token, expires_at_ms)
+  save_semaphore(keys, semaphore)
   return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
-local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
+local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore)
 local place = 0
 if waits then
   local newest
-  newest, place = stand_in_line(keys.queue, own, semaphore.last_ticket)
+  newest, place = stand_in_line(keys, semaphore, own)
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end
-save_changed(keys.state, semaphore, now_ms, dirty)
+save_changed(keys, semaphore, dirty)
 if waits then
   return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end

@@ -6,8 +6,8 @@ Makes permits of one semaphore last longer. One that has ended is never revived:
 ]]
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
-local semaphore = try(open_semaphore(keys.state))
-local now_ms = math.floor(clock_us() / 1000)
+local semaphore = try(open_semaphore(keys.state, clock_us()))
+local now_ms = semaphore.now_ms
 local ends, any, soonest_moved = {}, false, false
 for at = leases_at, #leases, #LEASES do
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.permits, leases[at + LEASES.token]) or 0)
@@ -19,7 +19,7 @@ for at = leases_at, #leases, #LEASES do
     if not any or expires_at_ms > semaphore.last_end_ms then
       semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
       -- Before ZADD, for a full server takes this as the first write.
-      keep_permits(semaphore, keys.permits, keys.ids, now_ms)
+      keep_permits(keys, semaphore)
     end
     redis.call('ZADD', keys.permits, 'XX', expires_at_ms, leases[at + LEASES.token])
     any = true
@@ -28,8 +28,8 @@ for at = leases_at, #leases, #LEASES do
 end
 if any then
   if soonest_moved then
-    look_ahead(semaphore, keys.permits)
+    look_ahead(keys, semaphore)
   end
-  save_freed_semaphore(keys.state, semaphore, now_ms)
+  save_freed_semaphore(keys, semaphore)
 end
 return { 'extended', now_ms, ends }

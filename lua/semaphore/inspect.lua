@@ -10,8 +10,8 @@ at most 1,000 permits too many of those that have ended and were not noticed.
 ]]
 local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
 
-local semaphore = try(open_semaphore(keys.state))
-local now_ms = math.floor(clock_us() / 1000)
+local semaphore = try(open_semaphore(keys.state, clock_us()))
+local now_ms = semaphore.now_ms
 local ended = redis.call('ZRANGEBYSCORE', keys.permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
 local used = semaphore.used
 for _, token in ipairs(ended) do

@@ -13,20 +13,19 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to c
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = try(open_semaphore(keys.state))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+local semaphore = try(open_semaphore(keys.state, clock_us()))
 local expires_at_ms = tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
-if expires_at_ms <= now_ms then
+if expires_at_ms <= semaphore.now_ms then
   return { 'lost' }
 end
-end_permit(semaphore, keys.permits, keys.ids, token, expires_at_ms)
-reap(semaphore, keys.permits, keys.ids, now_ms)
+end_permit(keys, semaphore, token, expires_at_ms)
+reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
+  semaphore.claim_ms = claim_ms
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(keys, semaphore, '')
 end
 -- Behind a write that needs no memory.
-save_semaphore(keys.state, semaphore, now_ms)
+save_semaphore(keys, semaphore)
 return { 'released', served == 'more' and 1 or 0 }

@@ -13,24 +13,23 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to c
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = try(open_semaphore(keys.state))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
+local semaphore = try(open_semaphore(keys.state, clock_us()))
+semaphore.claim_ms = claim_ms
+semaphore.how = { channel = channel, sharded = sharded, counted = counted }
 semaphore.limit = limit
 semaphore.resized = 1
-save_semaphore(keys.state, semaphore, now_ms)
-reap(semaphore, keys.permits, keys.ids, now_ms)
+save_semaphore(keys, semaphore)
+reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
   for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '999')) do
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', keys.queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+      tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
     end
   end
-  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
+  served = serve(keys, semaphore, '')
 end
-save_semaphore(keys.state, semaphore, now_ms)
+save_semaphore(keys, semaphore)
 return { 'resized', served == 'more' and 1 or 0 }

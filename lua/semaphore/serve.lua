@@ -10,16 +10,15 @@ local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to con
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
-local semaphore = try(open_semaphore(keys.state))
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local reaped = reap(semaphore, keys.permits, keys.ids, now_ms)
+local semaphore = try(open_semaphore(keys.state, clock_us()))
+local reaped = reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(semaphore, keys.queue, keys.permits, keys.ids, '', claim_ms, now_us, how)
+  semaphore.claim_ms = claim_ms
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(keys, semaphore, '')
 end
 if served or reaped then
-  save_freed_semaphore(keys.state, semaphore, now_ms)
+  save_freed_semaphore(keys, semaphore)
 end
 return { 'served', served == 'more' and 1 or 0 }

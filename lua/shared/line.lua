@@ -1,98 +1,101 @@
--- The line of tickets.
+-- The line of tickets, in `keys.queue`, of a lock or a semaphore: `unit` is its state, with the time of the call (`now_ms`), how long
+-- others have to confirm what they get (`claim_ms`), and how to tell them (`how`, see shared/messages).
+
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
-local function has_just_asked(ticket, now_ms)
+local function has_just_asked(unit, ticket)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+  return asked_ms and math.abs(unit.now_ms - asked_ms) <= 250
 end
 
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
+local function offered_ms(unit, ticket, heard)
+  if heard and has_just_asked(unit, ticket) then
     return ticket.lease_ms
   end
-  return math.min(ticket.lease_ms, claim_ms)
+  return math.min(ticket.lease_ms, unit.claim_ms)
 end
 
 -- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+local function first_ticket(keys)
+  local text = redis.call('ZRANGE', keys.queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
 -- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
+local function call_first(keys, unit, recheck_ms)
   for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
+    local ticket = first_ticket(keys)
     if not ticket then
       return false
     end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    if tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
       return true
     end
-    redis.call('ZREM', queue, ticket.text)
+    redis.call('ZREM', keys.queue, ticket.text)
   end
   return true
 end
 
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; `ticket` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
+local function call_next(keys, unit, ticket, recheck_ms)
   if not ticket then
     return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
     return true
   end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
+  redis.call('ZREM', keys.queue, ticket.text)
+  return call_first(keys, unit, recheck_ms)
 end
 
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as `publish_to`.
-local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
+local function tell_granted(keys, unit, ticket, message)
+  if not unit.how.writes then
+    redis.call('ZREM', keys.queue, '')
+    unit.how.writes = true
   end
-  return publish_to(ticket, message, how)
+  return publish_to(ticket, message, unit.how)
 end
 
 -- Standing in the line of tickets.
 local QUEUE_KEPT_MS = '7200000'
 
 -- The first one asks: it is not silent; see `is_silent`.
-local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
+local function note_asked(keys, text)
+  local score = redis.call('ZSCORE', keys.queue, text)
   if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+    redis.call('ZADD', keys.queue, 'XX', math.floor(score), text)
   end
 end
 
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+local function stand_in_line(keys, unit, text)
+  local last_ticket = unit.last_ticket
+  if redis.call('ZADD', keys.queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', keys.queue, QUEUE_KEPT_MS)
+    return last_ticket + 1, redis.call('ZCARD', keys.queue) - 1
   end
-  local place = redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', keys.queue, text)
   if place == 0 then
-    note_asked(queue, text)
+    note_asked(keys, text)
   end
   return last_ticket, place
 end
 
 -- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
-local function keep_place(queue, ticket)
+local function keep_place(keys, ticket)
   local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
+  local score = redis.call('ZSCORE', keys.queue, before)
   if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
+    redis.call('ZREM', keys.queue, before)
+    redis.call('ZADD', keys.queue, 'NX', score, text)
   end
   return text
 end
@@ -124,6 +127,18 @@ end
 -- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (`counted` is false); there everything is an offer. See docs/decisions/0031.
+
+-- One that asks now. `kind` and `units`: what it asks for, of a lock or a semaphore.
+local function new_ticket(id, kind, lease_ms, listens, units, holder)
+  return {
+    id = id,
+    kind = kind,
+    lease_ms = lease_ms,
+    listens = listens and 1 or 0,
+    units = units,
+    holder = holder,
+  }
+end
 
 local function format_ticket(ticket)
   return string.format(
@@ -160,10 +175,12 @@ local function other_text(ticket)
 end
 
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local function call_other(keys, unit, process, recheck_ms)
+  for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
     local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    if
+      process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), unit.how)
+    then
       return
     end
   end
@@ -180,13 +197,13 @@ local LOOKED_S = 400
 
 -- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- `own` looks.
-local function is_silent(queue, ticket, own, now_ms)
+local function is_silent(keys, unit, ticket, own)
   if process_of({ id = own }) == process_of(ticket) then
     return false
   end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local score = tonumber(redis.call('ZSCORE', keys.queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(unit.now_ms / 1000) % LOOKED_S
   local told = math.ceil(noted / LOOKED_S)
   if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
     return false
@@ -195,16 +212,16 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local noted_now = told * LOOKED_S + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  redis.pcall('ZADD', keys.queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
 -- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
+local function pass_silent(keys, unit, ticket, own)
+  if not is_silent(keys, unit, ticket, own) then
     return false
   end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  send_back(keys, unit, { [process_of(ticket)] = true }, own)
   return true
 end
 
@@ -212,7 +229,7 @@ end
 local MOST_SENT_BACK = '1999'
 
 -- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
+local function remove_and_call(keys, unit, texts)
   local tickets, messages = {}, {}
   for _, text in ipairs(texts) do
     local ticket = parse_ticket(text)
@@ -222,28 +239,28 @@ local function remove_and_call(queue, texts, how)
     table.insert(messages[process], 'come ' .. ticket.id)
   end
   for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+    redis.call('ZREM', keys.queue, unpack(texts, from, math.min(from + 999, #texts)))
   end
   for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\n'), how)
+    tell_process(tickets[process], table.concat(lines, '\n'), unit.how)
   end
 end
 
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of `own`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
+local function send_back(keys, unit, late, own)
   late[process_of({ id = own })] = nil
   if not next(late) then
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', MOST_SENT_BACK)) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
   end
   if theirs[1] then
-    remove_and_call(queue, theirs, how)
+    remove_and_call(keys, unit, theirs)
   end
 end
 

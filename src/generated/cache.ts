@@ -482,7 +482,7 @@ export type ElectAnswer =
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: linked('cache/elect', 'b92c42e3dd4f277978f10f0bcb73e363904f9e52', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
+  script: /* @__PURE__ */ linked('cache/elect', 'b92c42e3dd4f277978f10f0bcb73e363904f9e52', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -568,7 +568,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('cache/extend', '0ef216f9111689d1dbd0c714f10cc78564af8809', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  script: /* @__PURE__ */ linked('cache/extend', '0ef216f9111689d1dbd0c714f10cc78564af8809', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -622,7 +622,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: linked('cache/fail', '8ea3aad0dc4942a700eb6d4c3447e43419e8da47', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '8ea3aad0dc4942a700eb6d4c3447e43419e8da47', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
   parts: ['load'],
   encode(args) {
     return [
@@ -665,7 +665,7 @@ export type HoldAnswer =
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: linked('cache/hold', 'c28cc0d56f0f417935bca18e0f98677b722dc5df', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
+  script: /* @__PURE__ */ linked('cache/hold', 'c28cc0d56f0f417935bca18e0f98677b722dc5df', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
   parts: ['value'],
   encode(args) {
     return [
@@ -697,7 +697,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('cache/inspect', '1c46ff72db45d2b41a400ad818a868f7fe699885', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
+  script: /* @__PURE__ */ linked('cache/inspect', '1c46ff72db45d2b41a400ad818a868f7fe699885', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
   parts: ['value', 'load'],
   encode() {
     return []
@@ -746,7 +746,7 @@ export type InvalidateTagAnswer =
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
   parts: ['generation'],
   encode(args) {
     return withoutDefaults([
@@ -785,7 +785,7 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: linked('cache/invalidate', '59acff2809ee4ffea40bfc5893f16147b23d7c33', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
+  script: /* @__PURE__ */ linked('cache/invalidate', '59acff2809ee4ffea40bfc5893f16147b23d7c33', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return withoutDefaults([
@@ -845,7 +845,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: linked('cache/set', 'b5529a5ced57fe6741e00040d79fc696938e6ba0', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
+  script: /* @__PURE__ */ linked('cache/set', 'b5529a5ced57fe6741e00040d79fc696938e6ba0', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -924,7 +924,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: linked('cache/store', '3c9a3accedfe57b775b12382c4af1d8051310d8e', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '3c9a3accedfe57b775b12382c4af1d8051310d8e', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
   parts: ['value', 'load'],
   encode(args) {
     return [

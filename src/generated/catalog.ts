@@ -16,10 +16,15 @@ return { 'absent' }
 end
 local version, document = parse_document(stored)
 return { 'found', version, document }` }
-const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 3, -1, 1], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
+local keys = {
+meta = meta,
 local names = KEYS[2]
+names = KEYS[2],
 local documents = KEYS[2]
-local documents = KEYS[3]` }
+local documents = KEYS[3]
+documents = documents,
+}` }
 const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
 local refusal = refusal_of_catalog(meta) if refusal then return refusal end
@@ -47,7 +52,7 @@ if stored then
 local version, known = parse_document(stored)
 return { 'existed', version, known }
 end
-return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }` }
+return { 'created', store_document(keys, name, 0, document, clock_us()) }` }
 const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 9], text: `local name = ARGV[1]
 local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 redis.call('ZREM', names, name)
@@ -78,7 +83,7 @@ redis.call('HDEL', documents, name)
 end
 return {
 'replaced',
-store_document(meta, names, documents, name, version, document, clock_us()),
+store_document(keys, name, version, document, clock_us()),
 }` }
 
 export interface GetArguments {
@@ -97,7 +102,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
+  script: /* @__PURE__ */ linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
   parts: ['meta', 'documents'],
   encode(args) {
     return [
@@ -146,7 +151,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
+  script: /* @__PURE__ */ linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -188,7 +193,7 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: linked('catalog/put', 'bdc452402d78b5deab23bf7e4777fa557835441a', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
+  script: /* @__PURE__ */ linked('catalog/put', 'e995615b2a0f5b56b28f3cdbb7a0b47fee5dbb86', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -232,7 +237,7 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 3, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
+  script: /* @__PURE__ */ linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -273,7 +278,7 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('catalog/replace', 'dc8ac4c5c0005491f956e3b0657147c553843ccb', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
+  script: /* @__PURE__ */ linked('catalog/replace', '45f0276ef2fdb91fdd2d9348b312c8027990ba04', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [

@@ -423,7 +423,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: linked('collection/add', '97eb013b82a7c4858ef42ffc42838cf0c7878cb7', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
+  script: /* @__PURE__ */ linked('collection/add', '97eb013b82a7c4858ef42ffc42838cf0c7878cb7', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -485,7 +485,7 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: linked('collection/build', '829d8fa9603118469105c2a516b5e4e838fcb0e9', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  script: /* @__PURE__ */ linked('collection/build', '829d8fa9603118469105c2a516b5e4e838fcb0e9', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -539,7 +539,7 @@ export type ClearAnswer =
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
+  script: /* @__PURE__ */ linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -571,7 +571,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('collection/inspect', 'ea0fbe311c0c45e266adf58f911e2a6ccafc7e25', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
+  script: /* @__PURE__ */ linked('collection/inspect', 'ea0fbe311c0c45e266adf58f911e2a6ccafc7e25', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -632,7 +632,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('collection/read', '5a245bb6fb71b0e50c18314908eb7554619439ce', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
+  script: /* @__PURE__ */ linked('collection/read', '5a245bb6fb71b0e50c18314908eb7554619439ce', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
   parts: ['meta', 'items'],
   encode(args) {
     return [
@@ -696,7 +696,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('collection/remove', '4d0a664d9353a452dcbf92d18b3fe35651c77031', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
+  script: /* @__PURE__ */ linked('collection/remove', '4d0a664d9353a452dcbf92d18b3fe35651c77031', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -758,7 +758,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: linked('collection/replace', 'ed5b7f4f63caa8a02a0c8d37e1c903621683e7fb', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
+  script: /* @__PURE__ */ linked('collection/replace', 'ed5b7f4f63caa8a02a0c8d37e1c903621683e7fb', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -833,7 +833,7 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: linked('collection/switch-in', '5ae41dea2f398d494223b17e499fe01cdbc9f67a', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/switch-in', '5ae41dea2f398d494223b17e499fe01cdbc9f67a', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     return [

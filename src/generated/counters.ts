@@ -27,7 +27,7 @@ end
 redis.call('UNLINK', sealed)
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
 partition.batch = ''
-let_vanish(partition, values, clean, retain_ms)
+let_vanish(keys, partition, retain_ms)
 return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }` }
 const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local begin = ARGV[2] == '1'
@@ -42,7 +42,7 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 23, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
+const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 20, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
 local known = tonumber(ARGV[2])
 local batch = ARGV[3]
 local keep = ARGV[4]
@@ -61,10 +61,7 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-lost = lost
-- count_again(pending, sealed)
-+ redis.call('HLEN', rest)
-+ redis.call('HLEN', pending)
+lost = lost - count_again(keys) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
 partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
 partition.rest_ms = partition.sealed_ms
@@ -114,7 +111,7 @@ if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 14, 1, 5, 2, 57], text: `local caller = ARGV[1]
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 14, 1, 5, 2, 56], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local remember_ms = tonumber(ARGV[3])
 local most_dirty = tonumber(ARGV[4])
@@ -144,8 +141,8 @@ if partition.pending_ms == 0 then
 redis.call('PERSIST', pending)
 end
 local shown, refused, added
-if is_plain and are_few(pending, rest, count, most_dirty) then
-shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+if is_plain and are_few(keys, count, most_dirty) then
+shown, refused, added = add_plain(keys, ids, now, counters, counters_at)
 end
 local known, keyed = {}, 0
 if shown then
@@ -162,13 +159,12 @@ refused[#refused + 1] = 'absent'
 elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
 known[#known + 1] = place
 now[place + 1] = redis.call('HGET', values, id)
-elseif is_one_too_many(pending, rest, id, most_dirty) then
+elseif is_one_too_many(keys, id, most_dirty) then
 refused[#refused + 1] = place
 refused[#refused + 1] = 'behind'
 now[place + 1] = redis.call('HGET', values, id)
 else
-local value, is_pending =
-add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+local value, is_pending = add(keys, id, delta, partition.rest_ms > 0)
 if value then
 added = added or is_pending
 now[place + 1] = value
@@ -189,7 +185,7 @@ forget_old_keys(once, keyed, now_ms)
 keep_keys(once, remember_ms)
 end
 if added and partition.pending_ms == 0 then
-let_stay(values, clean)
+let_stay(keys)
 partition.pending_ms = now_ms
 save_partition(meta, partition)
 end
@@ -202,7 +198,7 @@ local count, count_aside, count_sealed =
 redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
 local dirty = count + count_aside + count_sealed
 if count_sealed > 0 then
-dirty = dirty - count_again(pending, sealed)
+dirty = dirty - count_again(keys)
 end
 return {
 'seen',
@@ -219,21 +215,44 @@ count_aside,
 partition.rest_ms,
 dirty,
 }` }
-const keysLua: LuaText = { file: 'lua/counters/keys.lua', taken: [2, 6, -1, 2, -1, 6], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/counters/keys.lua', taken: [2, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1], text: `local meta = KEYS[1]
 local values = KEYS[2]
+local keys = {
+values = values,
 local pending = KEYS[3]
+local keys = {
+pending = pending,
+pending = KEYS[3],
 local rest = KEYS[4]
+rest = KEYS[4],
+local keys = {
+rest = rest,
 local sealed = KEYS[5]
+sealed = sealed,
+}
+sealed = KEYS[5],
 local clean = KEYS[6]
+clean = clean,
+}
 local clean = KEYS[5]
 local once = KEYS[7]
 local once = KEYS[6]
 local board = KEYS[1]
+local keys = {
+board = board,
 local shown = KEYS[2]
+local keys = {
+shown = shown,
 local noted = KEYS[3]
+noted = noted,
+noted = KEYS[3],
 local idle = KEYS[4]
-local ahead = KEYS[5]` }
-const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 21], text: `local epoch = tonumber(ARGV[1])
+idle = idle,
+}
+local ahead = KEYS[5]
+ahead = ahead,
+}` }
+const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local epoch = tonumber(ARGV[1])
 local seq = tonumber(ARGV[2])
 local retain_ms = tonumber(ARGV[3])
 local anew = ARGV[4] == '1'
@@ -256,26 +275,15 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 evict_due(values, clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
-local now = {}
+local now, with_sealed = {}, is_sealed and seq < partition.seq
 for at = counters_at, #counters, 2 do
 local id = counters[at]
 local known = not anew and redis.call('HGET', values, id)
-now[#now + 1] = known
-or take_in(
-values,
-pending,
-rest,
-sealed,
-clean,
-id,
-counters[at + 1],
-is_sealed and seq < partition.seq,
-due_ms
-)
+now[#now + 1] = known or take_in(keys, id, counters[at + 1], with_sealed, due_ms)
 end
-let_vanish(partition, values, clean, retain_ms)
+let_vanish(keys, partition, retain_ms)
 return { 'loaded', now }` }
-const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 25], text: `local counters, counters_at = ARGV, 1
+const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 19], text: `local counters, counters_at = ARGV, 1
 local refusal, state = open_board(board) if refusal then return refusal end
 if (#counters - counters_at + 1) / 2 > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -292,13 +300,7 @@ redis.call('PERSIST', ahead)
 end
 local values = {}
 for at = counters_at, #counters, 2 do
-values[#values + 1] = note(
-shown,
-noted,
-idle,
-counters[at],
-counters[at + 1]
-) or false
+values[#values + 1] = note(keys, counters[at], counters[at + 1]) or false
 end
 return { 'noted', values }` }
 const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 9, 1, 6], text: `local limit = tonumber(ARGV[1])
@@ -350,7 +352,7 @@ save_partition(meta, partition)
 if not is_begun then
 redis.call('RENAME', pending, rest)
 end
-fill_batch(rest, sealed, limit)
+fill_batch(keys, limit)
 end
 return {
 'sealed',
@@ -398,14 +400,14 @@ local id, value, taken =
 counters[at], counters[at + 1], counters[at + 2]
 local known = redis.call('HGET', shown, id)
 if not known then
-known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
+known = put(keys, id, value, knows and taken or nil, due_ms)
 if version > state.version then
 redis.call('HSET', ahead, id, exact(version))
 end
 end
 values[#values + 1] = known
 end
-let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+let_board_vanish(keys, retain_ms)
 return { 'shown', values }` }
 const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 6, 1, 29], text: `local version = tonumber(ARGV[1])
 local since = tonumber(ARGV[2])
@@ -453,7 +455,7 @@ if value == '' then
 redis.call('HDEL', shown, id)
 redis.call('ZREM', idle, id)
 elseif redis.call('HEXISTS', shown, id) == 1 then
-put(shown, noted, idle, id, value, '0', due_ms)
+put(keys, id, value, '0', due_ms)
 end
 end
 end
@@ -468,7 +470,7 @@ if settled then
 state.turn = state.turn + 1
 end
 save_board(board, state)
-let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+let_board_vanish(keys, retain_ms)
 return { 'shown', state.turn }` }
 const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 11], text: `local ids, ids_at = ARGV, 1
 local refusal, state = open_board(board) if refusal then return refusal end
@@ -482,7 +484,7 @@ return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
 end
 end
 return { 'told', state.turn, values, {} }` }
-const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 3, 6, 8, 8, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(values, id, value)
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 4, 6, 8, 8, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(values, id, value)
 if value > 9007199254740991 or value < -9007199254740991 then
 return redis.call('HGET', values, id)
 end
@@ -494,35 +496,36 @@ return delta
 end
 return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
-local function add(values, pending, rest, clean, id, delta, is_some_aside)
-local value = redis.pcall('HINCRBY', values, id, delta)
+local function add(keys, id, delta, is_some_aside)
+local value = redis.pcall('HINCRBY', keys.values, id, delta)
 if type(value) == 'table' then
 return nil
 end
-local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+local is_aside = is_some_aside and redis.call('HEXISTS', keys.rest, id) == 1
 local waiting
 if is_aside then
-waiting = redis.pcall('HINCRBY', rest, id, delta)
+waiting = redis.pcall('HINCRBY', keys.rest, id, delta)
 else
-waiting = redis.pcall('HINCRBY', pending, id, delta)
+waiting = redis.pcall('HINCRBY', keys.pending, id, delta)
 end
 if type(waiting) == 'table' then
-redis.call('HINCRBY', values, id, opposite(delta))
+redis.call('HINCRBY', keys.values, id, opposite(delta))
 return nil
 end
 if waiting == tonumber(delta) then
-redis.call('ZREM', clean, id)
+redis.call('ZREM', keys.clean, id)
 end
-return text_of(values, id, value), not is_aside
+return text_of(keys.values, id, value), not is_aside
 end
-local function is_one_too_many(pending, rest, id, most_dirty)
+local function is_one_too_many(keys, id, most_dirty)
 return most_dirty > 0
-and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
-and redis.call('HEXISTS', pending, id) == 0
-and redis.call('HEXISTS', rest, id) == 0
+and redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) >= most_dirty
+and redis.call('HEXISTS', keys.pending, id) == 0
+and redis.call('HEXISTS', keys.rest, id) == 0
 end
-local function are_few(pending, rest, count, most_dirty)
-return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+local function are_few(keys, count, most_dirty)
+return most_dirty == 0
+or redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) + count <= most_dirty
 end
 local function are_plain(by, sum, wait)
 return by < 1000000000
@@ -532,8 +535,8 @@ and sum > -1000000000
 and wait < 1000000000
 and wait > -1000000000
 end
-local function add_plain(values, pending, clean, ids, now, counters, counters_at)
-local waiting = redis.call('HMGET', pending, unpack(ids))
+local function add_plain(keys, ids, now, counters, counters_at)
+local waiting = redis.call('HMGET', keys.pending, unpack(ids))
 local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
 local last, format = 0, string.format
 for place = 1, #ids do
@@ -559,29 +562,29 @@ refused[#refused + 1] = 'absent'
 end
 end
 if last > 0 then
-redis.call('HSET', values, unpack(sums))
-redis.call('HSET', pending, unpack(waits))
+redis.call('HSET', keys.values, unpack(sums))
+redis.call('HSET', keys.pending, unpack(waits))
 end
 if #first > 0 then
-redis.call('ZREM', clean, unpack(first))
+redis.call('ZREM', keys.clean, unpack(first))
 end
 return shown, refused, last > 0
 end
-local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
-local in_batch = redis.call('HGET', sealed, id)
-local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
-redis.call('HSET', values, id, stored)
+local function take_in(keys, id, stored, with_sealed, due_ms)
+local in_batch = redis.call('HGET', keys.sealed, id)
+local waiting, aside = redis.call('HGET', keys.pending, id), redis.call('HGET', keys.rest, id)
+redis.call('HSET', keys.values, id, stored)
 for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
-if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
-redis.call('HDEL', values, id)
+if delta ~= '0' and type(redis.pcall('HINCRBY', keys.values, id, delta)) == 'table' then
+redis.call('HDEL', keys.values, id)
 return false
 end
 end
 if waiting or aside or in_batch then
-return redis.call('HGET', values, id)
+return redis.call('HGET', keys.values, id)
 end
 if due_ms > 0 then
-keep_clean(values, clean, id, due_ms)
+keep_clean(keys.values, keys.clean, id, due_ms)
 end
 return stored
 end` }
@@ -618,27 +621,27 @@ exact(state.showing),
 exact(state.newest)
 )
 end
-local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+local function let_board_vanish(keys, retain_ms)
+if retain_ms > 0 and redis.call('EXISTS', keys.noted) == 0 then
 local ms = exact(retain_ms)
-redis.call('PEXPIRE', shown, ms)
-redis.call('PEXPIRE', idle, ms)
-redis.call('PEXPIRE', ahead, ms)
-redis.call('PEXPIRE', board, ms)
+redis.call('PEXPIRE', keys.shown, ms)
+redis.call('PEXPIRE', keys.idle, ms)
+redis.call('PEXPIRE', keys.ahead, ms)
+redis.call('PEXPIRE', keys.board, ms)
 end
 end
-local function fill_batch(rest, sealed, limit)
-if redis.call('HLEN', rest) <= limit then
-redis.call('RENAME', rest, sealed)
+local function fill_batch(keys, limit)
+if redis.call('HLEN', keys.rest) <= limit then
+redis.call('RENAME', keys.rest, keys.sealed)
 return
 end
-local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
+local some = redis.call('HRANDFIELD', keys.rest, exact(limit), 'WITHVALUES')
 local ids = {}
 for at = 1, #some, 2 do
 ids[#ids + 1] = some[at]
 end
-redis.call('HSET', sealed, unpack(some))
-redis.call('HDEL', rest, unpack(ids))
+redis.call('HSET', keys.sealed, unpack(some))
+redis.call('HDEL', keys.rest, unpack(ids))
 end` }
 const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [12, 14, 1, 7, 1, 20, 3, 16, 3, 13, 3, 3, 1, 12, 2, 11, 2, 4, 8, 6, 2, 8, 2, 6, 2, 4], text: `local function read_partition(meta, caller)
 local stored =
@@ -681,34 +684,34 @@ exact(partition.rest_ms),
 exact(partition.sealed_ms)
 )
 end
-local function put(shown, noted, idle, id, stored, known, due_ms)
-local waiting = redis.call('HGET', noted, id)
-redis.call('HSET', shown, id, stored)
+local function put(keys, id, stored, known, due_ms)
+local waiting = redis.call('HGET', keys.noted, id)
+redis.call('HSET', keys.shown, id, stored)
 if not waiting then
 if due_ms > 0 then
-keep_clean(shown, idle, id, due_ms)
+keep_clean(keys.shown, keys.idle, id, due_ms)
 end
 return stored
 end
 if not known then
 return stored
 end
-redis.pcall('HINCRBY', shown, id, waiting)
-redis.pcall('HINCRBY', shown, id, opposite(known))
-return redis.call('HGET', shown, id)
+redis.pcall('HINCRBY', keys.shown, id, waiting)
+redis.pcall('HINCRBY', keys.shown, id, opposite(known))
+return redis.call('HGET', keys.shown, id)
 end
-local function note(shown, noted, idle, id, by)
-redis.pcall('HINCRBY', noted, id, by)
-redis.call('ZREM', idle, id)
-if redis.call('HEXISTS', shown, id) == 0 then
+local function note(keys, id, by)
+redis.pcall('HINCRBY', keys.noted, id, by)
+redis.call('ZREM', keys.idle, id)
+if redis.call('HEXISTS', keys.shown, id) == 0 then
 return nil
 end
-local value = redis.pcall('HINCRBY', shown, id, by)
+local value = redis.pcall('HINCRBY', keys.shown, id, by)
 if type(value) == 'table' then
-redis.call('HDEL', shown, id)
+redis.call('HDEL', keys.shown, id)
 return nil
 end
-return text_of(shown, id, value)
+return text_of(keys.shown, id, value)
 end
 local function outcomes_text(refused, known)
 return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
@@ -725,13 +728,13 @@ known[#known + 1] = tonumber(at)
 end
 return refused, known
 end
-local function count_again(pending, sealed)
-local ids = redis.call('HKEYS', sealed)
+local function count_again(keys)
+local ids = redis.call('HKEYS', keys.sealed)
 if #ids == 0 then
 return 0
 end
 local count = 0
-for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+for _, delta in ipairs(redis.call('HMGET', keys.pending, unpack(ids))) do
 count = count + (delta and 1 or 0)
 end
 return count
@@ -754,15 +757,15 @@ redis.call('ZREM', clean, unpack(due))
 end
 return #due
 end
-local function let_vanish(partition, values, clean, retain_ms)
+local function let_vanish(keys, partition, retain_ms)
 if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-redis.call('PEXPIRE', values, exact(retain_ms))
-redis.call('PEXPIRE', clean, exact(retain_ms))
+redis.call('PEXPIRE', keys.values, exact(retain_ms))
+redis.call('PEXPIRE', keys.clean, exact(retain_ms))
 end
 end
-local function let_stay(values, clean)
-redis.call('PERSIST', values)
-redis.call('PERSIST', clean)
+local function let_stay(keys)
+redis.call('PERSIST', keys.values)
+redis.call('PERSIST', keys.clean)
 end` }
 
 export interface AckArguments {
@@ -787,7 +790,7 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('counters/ack', '80b6e9dd0ff4a236d9ddafce73c419194cb925d5', { reads: false, bytes: false }, [keysLua, 0, 6, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
+  script: /* @__PURE__ */ linked('counters/ack', '3ef22487fb777ed2b4fcc813e644fecdf33393f3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, keysLua, 2, 2, keysLua, 17, 2, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -832,7 +835,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -886,7 +889,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('counters/begin', '0d676d3638e9c0ea9d36134df239d3089dd61f91', { reads: false, bytes: false }, [keysLua, 0, 6, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, partitionModule, 85, 11, beginLua, 19, 9, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 28, 21]),
+  script: /* @__PURE__ */ linked('counters/begin', '2844d8d808c88b1fb396f9e3da9507a55a2ca9d0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 25, 21]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -935,7 +938,7 @@ export type ClearShownAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [keysLua, 9, 5, clearShownLua, 0, 4]),
+  script: /* @__PURE__ */ linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, clearShownLua, 0, 4]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode() {
     return []
@@ -966,7 +969,7 @@ export type ClearAnswer =
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('counters/clear', '7888664258a1650dc96e013e9289203d4d41123b', { reads: false, bytes: false }, [keysLua, 0, 6, keysLua, 7, 1, clearLua, 0, 7]),
+  script: /* @__PURE__ */ linked('counters/clear', '7888664258a1650dc96e013e9289203d4d41123b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, keysLua, 20, 1, clearLua, 0, 7]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
   encode() {
     return []
@@ -1000,7 +1003,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
+  script: /* @__PURE__ */ linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -1043,7 +1046,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('counters/get', '232d84515a6d19a32d6d482be4d94b5a8a6b050d', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
+  script: /* @__PURE__ */ linked('counters/get', '232d84515a6d19a32d6d482be4d94b5a8a6b050d', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
   parts: ['meta', 'values'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -1117,7 +1120,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: linked('counters/increment', 'e0cdbe2a110cfe74512df8ce0b98d6991bbefcda', { reads: false, bytes: false }, [keysLua, 0, 4, keysLua, 6, 1, keysLua, 8, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, amountsModule, 39, 3, incrementLua, 30, 1, amountsModule, 50, 4, amountsModule, 42, 8, amountsModule, 54, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 33, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 71, 1, sharedIdempotency, 12, 5, incrementLua, 72, 3, partitionModule, 120, 4, incrementLua, 75, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 77, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 79, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', '9579a2cb3ac6632541fe95b1243a750f29616044', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 21, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 17, 2, amountsModule, 39, 4, incrementLua, 30, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1163,7 +1166,7 @@ export type InspectShownAnswer =
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: linked('counters/inspect-shown', '2e9e07c4522776abbdc05f52336dbbba0a04d1bf', { reads: true, bytes: false }, [keysLua, 9, 3, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
+  script: /* @__PURE__ */ linked('counters/inspect-shown', '2e9e07c4522776abbdc05f52336dbbba0a04d1bf', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
   parts: ['board', 'shown', 'noted'],
   encode() {
     return []
@@ -1196,7 +1199,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('counters/inspect', '69fde0d5d2e30caa1a79b672cf907fa8ece5788a', { reads: true, bytes: false }, [keysLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  script: /* @__PURE__ */ linked('counters/inspect', '4948eb1b7939c7a1106364d881924119bebaa029', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   encode() {
     return []
@@ -1259,7 +1262,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: linked('counters/load', 'f001143c43e3a83d626e37c01bf3313e1c816451', { reads: false, bytes: false }, [keysLua, 0, 6, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 2, partitionModule, 100, 6, amountsModule, 85, 18, loadLua, 23, 17, partitionModule, 114, 6, loadLua, 40, 2]),
+  script: /* @__PURE__ */ linked('counters/load', 'ce38d3908257a7ef1d4f414ff8a5efa8d33d9e34', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 16, 1, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 3, keysLua, 2, 2, keysLua, 7, 1, keysLua, 9, 1, keysLua, 15, 1, keysLua, 17, 2, partitionModule, 100, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 114, 6, loadLua, 29, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1323,7 +1326,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('counters/note', '970b7ef054f551461a41e6d44345612970d0a031', { reads: false, bytes: false }, [keysLua, 9, 5, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 11]),
+  script: /* @__PURE__ */ linked('counters/note', 'b88fc3dba2199b818c792b59dfae965a4889e762', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, keysLua, 26, 2, keysLua, 29, 1, keysLua, 32, 2, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1386,7 +1389,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: linked('counters/noted', '687a6b54f3dff7db4c6016861fe774dc72f40755', { reads: false, bytes: false }, [keysLua, 9, 4, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  script: /* @__PURE__ */ linked('counters/noted', '687a6b54f3dff7db4c6016861fe774dc72f40755', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: ['board', 'shown', 'noted', 'idle'],
   encode(args) {
     return [
@@ -1453,7 +1456,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: linked('counters/seal', 'ba4f2199a2af346e3b4dc513c31bcde5c06f93cd', { reads: false, bytes: false }, [keysLua, 0, 6, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, boardModule, 42, 13, sealLua, 31, 12]),
+  script: /* @__PURE__ */ linked('counters/seal', 'ceef234f13edb424687a69886328e14a57fc3304', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, keysLua, 10, 2, keysLua, 13, 2, boardModule, 42, 13, sealLua, 31, 12]),
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   encode(args) {
     return [
@@ -1518,7 +1521,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: linked('counters/show-absent', '51867a04f30860a6feaf4c40da35ac5b05141ca8', { reads: false, bytes: false }, [keysLua, 9, 5, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
+  script: /* @__PURE__ */ linked('counters/show-absent', '468061ad3c210f55de9faf9cdd27f0725b5131bb', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 31, 1, keysLua, 34, 1, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, keysLua, 23, 2, keysLua, 27, 1, keysLua, 30, 1, keysLua, 32, 1, keysLua, 35, 2, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1587,7 +1590,7 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: linked('counters/show', 'a60c46d144da40af5e95c185c85e11474a40afdd', { reads: false, bytes: false }, [keysLua, 9, 5, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
+  script: /* @__PURE__ */ linked('counters/show', 'dd202f46ff8bc0c1af1c7e8bfb48d8034d05903e', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, keysLua, 23, 2, keysLua, 27, 1, keysLua, 29, 1, keysLua, 32, 1, keysLua, 35, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -1661,7 +1664,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: linked('counters/shown', 'fc3d8f352ac58487f623fdf1ce6824e20f068fce', { reads: true, bytes: false }, [keysLua, 9, 3, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
+  script: /* @__PURE__ */ linked('counters/shown', 'fc3d8f352ac58487f623fdf1ce6824e20f068fce', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
   parts: ['board', 'shown', 'noted'],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

@@ -8,7 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 14, 1, 18, 1, 17], text: `local caller = ARGV[1]
+const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 14, 1, 18, 1, 16], text: `local caller = ARGV[1]
 local call = ARGV[2]
 local token = ARGV[3]
 local ids, ids_at = ARGV, 4
@@ -22,13 +22,13 @@ refused[#refused + 1] = reason
 end
 return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
 return { 'lost' }
 end
 local done, others, refused, told = {}, {}, {}, ''
 if #ids < ids_at then
-done = work_of(claimed, work, token)
+done = work_of(keys, token)
 end
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
 local holder = found.place and redis.call('ZSCORE', claimed, found.place)
@@ -42,22 +42,21 @@ others[#others + 1] = found
 end
 end
 if #others > 0 then
-refused, told = refuse(feed, keys, others, now_ms)
+refused, told = refuse(keys, feed, others)
 end
 if #done > 0 then
 local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
-remove_entries(feed, keys, done)
+remove_entries(keys, feed, done)
 if is_over then
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
+forget_lease(keys, token)
 end
 if feed.look or feed.moved ~= 0 then
-compact(feed, keys, now_ms, #done)
+compact(keys, feed, #done)
 end
 if may_rest(feed) then
-rest_when_empty(feed, keys, now_ms)
+rest_when_empty(keys, feed)
 end
-remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
+remember_answer(meta, caller, call, feed.now_ms, #done .. ' ' .. told)
 save_feed(meta, feed)
 end
 return { 'acked', #done, refused }` }
@@ -95,7 +94,7 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 9, 1, 5, 1, 11, 1, 12], text: `local codec = ARGV[1]
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 9, 1, 5, 1, 12, 1, 12], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -109,10 +108,11 @@ local refusal, remembered = recall(feed.record, call) if refusal then return ref
 if remembered then
 return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end
-local now_us = clock_us()
-local first = math.max(feed.last + 1, now_us)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+local first = math.max(feed.last + 1, feed.now_us)
 local last = first + #bodies - bodies_at
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
+if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms) then
 return { 'declined' }
 end
 for at = bodies_at, #bodies, 1 do
@@ -129,10 +129,10 @@ bytes = bytes + #body
 end
 note_quick(feed, first, last, expire_ms, meta)
 feed.last, feed.bytes = last, bytes
-save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
+save_feed_and_call(meta, feed, caller, call, exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 13, 2, 37, 1, 38], text: `local codec = ARGV[1]
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 14, 2, 27, 1, 38], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -148,15 +148,16 @@ local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then
 if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / 5, {}
 local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
 if remembered then
 local first, created = string.match(remembered, '^(%d+) (%d)$')
 for at = messages_at, #messages, 5 do
 local place = (at - messages_at) / 5
-local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
+local id = messages[at + 3] ~= ''
+and id_of_key(once, messages[at + 3], feed.now_ms)
 if id and id ~= first + place then
 duplicates[#duplicates + 1] = place
 duplicates[#duplicates + 1] = id
@@ -166,21 +167,11 @@ return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates 
 end
 redis.call('HGET', once, '')
 redis.call('ZADD', delayed, 'XX', '0', '')
-local created = begin_feed(meta, feed, now_us) and 1 or 0
-local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
-local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
-if is_kept or shows or reaps then
-refuse_when_full(meta, feed)
-try_retention(keys)
-end
-if shows then
-late = show_due(feed, keys, now_us, 100 + count)
-end
-if reaps then
-reap_expired(feed, keys, now_ms, 50 + count)
-end
+local created = begin_feed(meta, feed) and 1 or 0
+local is_kept = keep_count + keep_ms + keep_bytes > 0
+local late = do_due(keys, feed, is_kept, count)
 local log_may_begin, large_before = feed.bytes == 0, feed.large
-local first = math.max(feed.last + 1, now_us)
+local first = math.max(feed.last + 1, feed.now_us)
 local form, base = exact_range(first, first + count)
 local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
 for at = messages_at, #messages, 5 do
@@ -188,12 +179,12 @@ id = id + 1
 local body, ttl_ms, delay_ms =
 messages[at], messages[at + 1], messages[at + 2]
 local key, origin = messages[at + 3], messages[at + 4]
-local known = key ~= '' and id_of_key(once, key, now_ms)
+local known = key ~= '' and id_of_key(once, key, feed.now_ms)
 if known then
 duplicates[#duplicates + 1] = id - first
 duplicates[#duplicates + 1] = known
 elseif delay_ms == '0' then
-add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
+add_message(keys, feed, string.format(form, id - base), ttl_ms, origin, body)
 bytes = bytes + #body
 if ttl_ms == '0' then
 feed.lives_until = -1
@@ -201,13 +192,13 @@ else
 plan_expiry(feed, id, tonumber(ttl_ms), indexed)
 end
 else
-local visible_at_us = now_us + id - first + delay_ms * 1000
-park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+local visible_at_us = feed.now_us + id - first + delay_ms * 1000
+park_message(keys, feed, id, visible_at_us, string.format('%.0f %s', ttl_ms, origin), body)
 note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
 aside = true
 end
 if key ~= '' and not known then
-remember_key(once, key, id, now_ms + remember_ms)
+remember_key(once, key, id, feed.now_ms + remember_ms)
 keyed = keyed + 1
 end
 end
@@ -215,31 +206,31 @@ feed.last, feed.bytes = id, feed.bytes + bytes
 index_expiry(expiry, indexed)
 if is_kept then
 local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
+apply_retention(keys, feed, keep, 100 + count, bytes)
 end
 if feed.look or feed.moved ~= 0 then
-compact(feed, keys, now_ms, count)
+compact(keys, feed, count)
 end
 if keyed > 0 then
-forget_old_keys(once, keyed, now_ms)
+forget_old_keys(once, keyed, feed.now_ms)
 keep_keys(once, remember_ms)
 if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
+feed.lives_until = math.max(feed.lives_until, feed.now_ms + remember_ms)
 end
 end
-if must_move(feed, now_ms) then
-move_all(feed, keys, now_ms)
+if must_move(feed) then
+move_all(keys, feed)
 end
 if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
 local aside_keys = { log, bodies, expiry, delayed, parked }
 for _, key in ipairs(aside_keys) do
-keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key)
 end
 end
-save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
+save_feed_and_call(meta, feed, caller, call, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 12, 1, 10, 1, 20], text: `local codec = ARGV[1]
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 12, 1, 10, 1, 19], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local token = ARGV[4]
@@ -266,42 +257,41 @@ local refusal, remembered = recall(feed.record, call) if refusal then return ref
 if remembered then
 return { 'buried', tonumber(remembered) }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if not is_live(leases, token, now_ms) then
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+if not is_live(keys, feed, token) then
 return { 'lost' }
 end
 local entries = {}
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
 local entry = found.place
 and redis.call('ZSCORE', claimed, found.place) == token
-and entry_at(feed, keys, found.place)
+and entry_at(keys, feed, found.place)
 entries[#entries + 1] = entry or nil
 end
 complete_entries(work, entries)
 if #entries > 0 then
 local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
-dead.partitions = feed.partitions
+dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
 refuse_when_full(meta, feed)
 try_whole_removal(keys)
-bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+bury_entries(dead_keys, dead, bodies, entries, dead_ms)
 wake(dead_channel, sharded, 'appended')
-remove_entries(feed, keys, entries)
+remove_entries(keys, feed, entries)
 if is_over then
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
+forget_lease(keys, token)
 end
 if feed.look or feed.moved ~= 0 then
-compact(feed, keys, now_ms, #entries)
+compact(keys, feed, #entries)
 end
 if may_rest(feed) then
-rest_when_empty(feed, keys, now_ms)
+rest_when_empty(keys, feed)
 end
-remember_answer(meta, caller, call, now_ms, exact(#entries))
+remember_answer(meta, caller, call, feed.now_ms, exact(#entries))
 save_feed(meta, feed)
 end
 return { 'buried', #entries }` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 15, 1, 9, 2, 17, 1, 15, 1, 36], text: `local codec = ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -315,27 +305,26 @@ local sharded = ARGV[11] == '1'
 local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
 local dead = max_claims > 0 and read_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
 local refusal = refusal_of_feed(dead) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-local known_token = remembered
-if known_token and is_live(leases, known_token, now_ms) then
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+local refusal, known_token = recall(feed.record, call) if refusal then return refusal end
+if known_token and is_live(keys, feed, known_token) then
 local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
-return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
+local messages = tell_messages(claimed_entries(keys, feed, known_token), bodies)
+return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, feed.now_ms, 0, messages }
 end
 if feed.epoch == 0 then
 return { 'empty', 0, 0 }
 end
-local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+local freed = lapse_claims(keys, feed, 1000)
 local shown = 0
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-shown = show_due(feed, keys, now_us, 100 + limit)
-keep_with_feed(feed, bodies, now_ms)
+if has_come(feed.visible_at_us, feed.now_us) then
+shown = show_due(keys, feed, 100 + limit)
+keep_with_feed(feed, bodies)
 end
-local found = new_findings(limit)
-find_returned(found, feed, keys, limit, max_claims, now_ms)
-find_fresh(found, feed, keys, limit, max_claims, now_ms)
+local found = new_findings(limit, max_claims)
+find_returned(keys, feed, found)
+find_fresh(keys, feed, found)
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
 refuse_when_full(meta, feed)
 redis.call('ZADD', claimed, 'XX', '0', '')
@@ -353,62 +342,51 @@ work = KEYS[21],
 expiry = KEYS[22],
 parked = KEYS[23],
 }
-dead.partitions = feed.partitions
+dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
 try_whole_removal(keys)
-bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
+bury_entries(dead_keys, dead, bodies, found.dead, dead_ms)
 wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then
-remove_entries(feed, keys, found.dead)
-remove_entries(feed, keys, found.expired)
+remove_entries(keys, feed, found.dead)
+remove_entries(keys, feed, found.expired)
 if feed.look or feed.moved ~= 0 then
-compact(feed, keys, now_ms, #found.dead + #found.expired)
+compact(keys, feed, #found.dead + #found.expired)
 end
 if may_rest(feed) then
-rest_when_empty(feed, keys, now_ms)
+rest_when_empty(keys, feed)
 end
 end
-local expires_at_ms = now_ms + lease_ms
+local expires_at_ms = feed.now_ms + lease_ms
 if #found.free > 0 then
-feed.token = math.max(feed.token + 1, now_us)
-prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
-open_claim(
-leases,
-claimed,
-returned,
-work,
-exact(feed.token),
-expires_at_ms,
-lease_ms,
-found.free
-)
-end
-if #found.free > 0 then
-remember_answer(meta, caller, call, now_ms, exact(feed.token))
+feed.token = math.max(feed.token + 1, feed.now_us)
+prolong_entries(keys, feed, found.free, expires_at_ms + grace_ms)
+open_claim(keys, feed, lease_ms, found.free)
+remember_answer(meta, caller, call, feed.now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
 local used = { log, claimed, leases, returned, work, expiry, parked }
 for _, key in ipairs(used) do
-keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key)
 end
 end
-if must_move(feed, now_ms) then
-move_all(feed, keys, now_ms)
+if must_move(feed) then
+move_all(keys, feed)
 end
 save_feed(meta, feed)
 if #found.free > 0 then
 local messages = tell_messages(found.free, bodies)
-return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
+return { 'claimed', feed.epoch, feed.token, expires_at_ms, feed.now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then
 return { 'empty', #found.dead, 1 }
 end
-return { 'empty', 0, recheck_after(feed, leases, now_ms) }` }
+return { 'empty', 0, recheck_after(leases, feed) }` }
 const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local codec = ARGV[1]
 local token = ARGV[2]
 local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
 return { 'lost' }
 end
 local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
@@ -418,8 +396,8 @@ return {
 feed.epoch,
 lease_ms,
 expires_at_ms,
-now_ms,
-tell_messages(claimed_entries(feed, keys, token), bodies),
+feed.now_ms,
+tell_messages(claimed_entries(keys, feed, token), bodies),
 }` }
 const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 37], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
@@ -466,20 +444,19 @@ return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 34], text: `local token = ARGV[1]
+const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 18], text: `local token = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local grace_ms = tonumber(ARGV[3])
 local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
 return { 'lost' }
 end
-local expires_at_ms = now_ms + lease_ms
+local expires_at_ms = feed.now_ms + lease_ms
 redis.call('HDEL', work, '')
 redis.call('ZADD', leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
-local prolonged =
-prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
+local prolonged = prolong_entries(keys, feed, work_of(keys, token), expires_at_ms + grace_ms)
 for _, entry in ipairs(prolonged) do
 records[#records + 1] = entry.place
 records[#records + 1] = format_work(entry)
@@ -487,43 +464,29 @@ end
 redis.call('HSET', work, unpack(records))
 local touched = { leases, work, expiry }
 for _, key in ipairs(touched) do
-keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key)
 end
-if must_move(feed, now_ms) then
-local moving = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-subscribers,
-guards,
-}
-move_keys(feed, moving, now_ms)
+if must_move(feed) then
+move_all(keys, feed)
 end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }` }
-const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 10], text: `local name = ARGV[1]
+const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 11], text: `local name = ARGV[1]
 local refusal, feed = open_feed(meta, '') if refusal then return refusal end
 redis.call('ZREM', guards, name)
 if redis.call('ZREM', subscribers, name) == 0 then
 return { 'absent' }
 end
 if may_rest(feed) then
-rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+feed.now_ms = math.floor(clock_us() / 1000)
+rest_when_empty(keys, feed)
 save_feed(meta, feed)
 end
 return { 'forgotten' }` }
 const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local codec = ARGV[1]
 local ids, ids_at = ARGV, 2
 local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
+feed.now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
 local looked, budget = 0, budget_of(#ids)
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
@@ -532,7 +495,7 @@ break
 end
 local is_parked = found.parked ~= nil
 local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
-or entry_at(feed, keys, found.place)
+or entry_at(keys, feed, found.place)
 if entry then
 spend(budget, 1, entry.bytes)
 entries[#entries + 1] = entry
@@ -540,20 +503,21 @@ end
 looked = found.at
 end
 complete_entries(work, entries)
-local held = find_claimed(claimed, leases, entries, now_ms)
+local held = find_claimed(keys, feed, entries)
 for _, entry in ipairs(entries) do
-if not has_expired(entry, now_ms) then
+if not has_expired(entry, feed.now_ms) then
 alive[#alive + 1] = entry
 tell_claim(claims, entry.position, held[entry.place])
 end
 end
-return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }` }
-const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 4, 1, 14, 1, 29], text: `local codec = ARGV[1]
+return { 'found', feed.epoch, feed.now_ms, looked, tell_messages(alive, bodies), claims }` }
+const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 5, 1, 14, 1, 29], text: `local codec = ARGV[1]
 local dead_keys = { log = KEYS[12], early = KEYS[13] }
 local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
 local dead = read_feed(dead_meta, '')
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+dead.now_us, dead.now_ms = feed.now_us, feed.now_ms
 local function tell_end(answer, raw)
 if not raw then
 return
@@ -561,7 +525,7 @@ end
 local entry = parse_entry(raw)
 complete_entries(work, { entry })
 local token = redis.call('ZSCORE', claimed, entry.place)
-local held = token and is_live(leases, token, now_ms)
+local held = token and is_live(keys, feed, token)
 local holder = held and tonumber(token) or 0
 local body = body_of(bodies, entry)
 for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
@@ -569,7 +533,7 @@ answer[#answer + 1] = part
 end
 end
 local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
+tell_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
 tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
 local readers = {}
 local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
@@ -578,26 +542,26 @@ readers[#readers + 1] = furthest[at]
 readers[#readers + 1] = tonumber(furthest[at + 1])
 readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
 end
-local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
-local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
+local visible, waiting = log_length(keys, feed), redis.call('ZCARD', delayed)
+local is_any_due = is_due(leases, feed) or is_due(dead_leases, dead)
 return {
 'inspection',
 feed.epoch,
 feed.last,
-now_ms,
+feed.now_ms,
 is_any_due and 1 or 0,
 visible + waiting,
 redis.call('ZCARD', claimed),
 waiting,
 feed.bytes,
-log_length(dead, dead_keys),
+log_length(dead_keys, dead),
 redis.call('ZCARD', leases),
 redis.call('ZCARD', subscribers),
 feed.codec,
 ends,
 readers,
 }` }
-const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 3, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 3, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local meta = KEYS[1]
 local keys = {
 meta = meta,
 log = KEYS[2],
@@ -606,7 +570,6 @@ log = log,
 local keys = {
 early = KEYS[3],
 local early = KEYS[3]
-}
 early = early,
 bodies = KEYS[4],
 local bodies = KEYS[4]
@@ -615,11 +578,13 @@ local claimed = KEYS[5]
 claimed = claimed,
 claimed = KEYS[5],
 local claimed = KEYS[2]
+local keys = {
+leases = KEYS[6],
 local leases = KEYS[6]
 leases = leases,
-leases = KEYS[6],
 leases = KEYS[4],
-local leases = KEYS[3]
+}
+leases = KEYS[3],
 returned = KEYS[7],
 local returned = KEYS[7]
 returned = returned,
@@ -630,6 +595,7 @@ work = KEYS[8],
 local work = KEYS[7]
 }
 work = KEYS[5],
+work = KEYS[7],
 local work = KEYS[5]
 expiry = KEYS[9],
 local expiry = KEYS[9]
@@ -638,11 +604,14 @@ local delayed = KEYS[10]
 delayed = delayed,
 delayed = KEYS[10],
 local delayed = KEYS[8]
+delayed = KEYS[8],
 local parked = KEYS[10]
 parked = parked,
 local parked = KEYS[11]
+parked = KEYS[11],
 local parked = KEYS[8]
-local parked = KEYS[9]
+parked = KEYS[9],
+}
 local parked = KEYS[6]
 local once = KEYS[12]
 subscribers = KEYS[11],
@@ -651,18 +620,19 @@ local subscribers = KEYS[2]
 subscribers = KEYS[13],
 subscribers = KEYS[12],
 local subscribers = KEYS[13]
-local subscribers = KEYS[12]
 local subscribers = KEYS[6]
 subscribers = subscribers,
 local subscribers = KEYS[9]
+local subscribers = KEYS[12]
 local guards = KEYS[3]
 guards = KEYS[14],
 }
 guards = KEYS[13],
 local guards = KEYS[14]
-local guards = KEYS[13]
 local guards = KEYS[7]
 local guards = KEYS[10]
+local guards = KEYS[13]
+guards = guards,
 local dead_meta = KEYS[12]
 local dead_meta = KEYS[14]
 local dead_meta = KEYS[15]
@@ -687,7 +657,7 @@ if feed.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }` }
-const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 8, 1, 35, 1, 18], text: `local codec = ARGV[1]
+const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 25, 1, 18], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local after = ARGV[3]
 local limit = tonumber(ARGV[4])
@@ -700,48 +670,30 @@ local start = where_to_start(feed, after)
 if not start then
 return redis.error_reply('INVALID after: not a marker')
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local page = { messages = {}, claims = {} }
-local hide = { origin = except_origin, claimed = not include_claimed }
-local most = math.min(4194304, most_bytes)
-local position, shown, more, left = read_log(
-feed,
-log,
-early,
-bodies,
-claimed,
-leases,
-work,
-start.position,
-limit,
-most,
-hide,
-now_ms,
-page
-)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
+local page = {
+limit = limit,
+left = math.min(4194304, most_bytes),
+except_origin = except_origin,
+hides_claimed = not include_claimed,
+messages = {},
+claims = {},
+}
+local position, shown, more, left = read_log(keys, feed, page, start.position)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
 local suffix
-suffix, more = read_delayed(
-delayed,
-parked,
-bodies,
-start,
-limit - shown,
-left,
-hide,
-now_ms,
-page.messages
-)
+page.limit, page.left = limit - shown, left
+suffix, more = read_delayed(keys, feed, start, page)
 next_marker = next_marker .. suffix
 elseif include_delayed then
 next_marker = next_marker .. start.suffix
 end
-local due = feed.visible_at_us > 0 and feed.visible_at_us <= now_us
+local due = has_come(feed.visible_at_us, feed.now_us)
 local recheck_ms = 0
 if feed.visible_at_us > 0 and not due then
-recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
+recheck_ms = math.ceil((feed.visible_at_us - feed.now_us) / 1000)
 end
 return {
 'page',
@@ -752,7 +704,7 @@ start.gap and 1 or 0,
 start.reset and 1 or 0,
 due and 1 or 0,
 recheck_ms,
-now_ms,
+feed.now_ms,
 page.messages,
 page.claims,
 }` }
@@ -768,8 +720,8 @@ local refusal, remembered = recall(feed.record, call) if refusal then return ref
 if remembered then
 return { 'released', tonumber(remembered) }
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
+feed.now_ms = math.floor(clock_us() / 1000)
+if not is_live(keys, feed, token) then
 return { 'lost' }
 end
 local places = places_held(claimed, token)
@@ -783,18 +735,18 @@ end
 end
 local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
 if #places > 0 then
-give_back(claimed, returned, work, places)
+give_back(keys, places)
 if unseen then
 uncount(work, places)
 end
 end
 if is_over then
-forget_lease(leases, work, token)
+forget_lease(keys, token)
 end
 if is_over or #places > 0 then
-remember_answer(meta, caller, call, now_ms, #places)
+remember_answer(meta, caller, call, feed.now_ms, #places)
 end
-keep_with_feed(feed, returned, now_ms)
+keep_with_feed(feed, returned)
 wake(channel, sharded, 'released')
 return { 'released', #places }` }
 const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 4, 1, 45], text: `local caller = ARGV[1]
@@ -810,7 +762,7 @@ held[#held + 1] = tonumber(id)
 end
 return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
 end
-local now_ms = math.floor(clock_us() / 1000)
+feed.now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
 local has_large = false
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
@@ -819,8 +771,8 @@ parked_ids[#parked_ids + 1] = found.id
 has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
 else
 local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-local entry = entry_at(feed, keys, found.place)
-if entry and holder and is_live(leases, holder, now_ms) then
+local entry = entry_at(keys, feed, found.place)
+if entry and holder and is_live(keys, feed, holder) then
 held[#held + 1] = tonumber(found.id)
 told[#told + 1] = found.id
 elseif entry then
@@ -832,49 +784,49 @@ local count = #going + #parked_ids
 if count > 0 then
 try_whole_removal(keys)
 if #parked_ids > 0 then
-unpark(delayed, parked, bodies, parked_ids, has_large)
+unpark(keys, parked_ids, has_large)
 feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
 end
-remove_entries(feed, keys, going)
+remove_entries(keys, feed, going)
 if feed.look or feed.moved ~= 0 then
-compact(feed, keys, now_ms, #going)
+compact(keys, feed, #going)
 end
 if may_rest(feed) then
-rest_when_empty(feed, keys, now_ms)
+rest_when_empty(keys, feed)
 end
-remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
+remember_answer(meta, caller, call, feed.now_ms, count .. table.concat(told, ' '))
 save_feed(meta, feed)
 end
 return { 'removed', count, held }` }
 const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
 local shown = 0
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-shown = show_due(feed, keys, now_us, 1000)
+if has_come(feed.visible_at_us, feed.now_us) then
+shown = show_due(keys, feed, 1000)
 end
-local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-if feed.due_at ~= 0 and feed.due_at <= now_ms then
-reap_expired(feed, keys, now_ms, 500)
+local freed = lapse_claims(keys, feed, 1000)
+if has_come(feed.due_at, feed.now_ms) then
+reap_expired(keys, feed, 500)
 end
 if feed.look or feed.moved ~= 0 then
-compact(feed, keys, now_ms, 200)
+compact(keys, feed, 200)
 end
 local touched = { log, bodies, expiry, parked, returned }
 for _, key in ipairs(touched) do
-keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key)
 end
 if may_rest(feed) then
-rest_when_empty(feed, keys, now_ms)
+rest_when_empty(keys, feed)
 end
 save_feed(meta, feed)
 if shown + freed > 0 then
 wake(channel, sharded, 'settled')
 end
-return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 6, 1, 39], text: `local codec = ARGV[1]
+return { 'settled', is_due(leases, feed) and 1 or 0 }` }
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 6, 1, 25], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local name = ARGV[4]
@@ -888,7 +840,8 @@ local start = where_to_start(feed, from)
 if not start then
 return redis.error_reply('INVALID from: not a marker')
 end
-local now_us = clock_us()
+feed.now_us = clock_us()
+feed.now_ms = math.floor(feed.now_us / 1000)
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
 local position = known or start.position
 if not known then
@@ -897,41 +850,26 @@ end
 if protected then
 redis.call('ZADD', guards, exact(position), name)
 end
-begin_feed(meta, feed, now_us)
+begin_feed(meta, feed)
 feed.lives_until = -1
-if must_move(feed, math.floor(now_us / 1000)) then
-local moving = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-subscribers,
-guards,
-}
-move_keys(feed, moving, math.floor(now_us / 1000))
+if must_move(feed) then
+move_all(keys, feed)
 end
 save_feed(meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 3, 3, 11, 1, 3, 1, 21, 2, 16, 2, 11, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(token)
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 4, 3, 11, 1, 3, 1, 21, 2, 16, 2, 12, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(token)
 return 'lease:' .. token
 end
-local function is_live(leases, token, now_ms)
-local ends_at_ms = redis.call('ZSCORE', leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local function is_live(keys, feed, token)
+local ends_at_ms = redis.call('ZSCORE', keys.leases, token)
+return ends_at_ms and tonumber(ends_at_ms) > feed.now_ms or false
 end
 local function places_held(claimed, token)
 return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
-local function find_claimed(claimed, leases, entries, now_ms)
+local function find_claimed(keys, feed, entries)
 local held = {}
-if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+if #entries == 0 or redis.call('EXISTS', keys.leases) == 0 then
 return held
 end
 local places = {}
@@ -939,10 +877,10 @@ for at, entry in ipairs(entries) do
 places[at] = entry.place
 end
 local live = {}
-for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+for at, token in ipairs(redis.call('ZMSCORE', keys.claimed, unpack(places))) do
 if token then
 if live[token] == nil then
-live[token] = is_live(leases, token, now_ms)
+live[token] = is_live(keys, feed, token)
 end
 held[places[at]] = live[token] and token or nil
 end
@@ -955,45 +893,46 @@ answer[#answer + 1] = position
 answer[#answer + 1] = tonumber(token)
 end
 end
-local function claimed_entries(feed, keys, token)
+local function claimed_entries(keys, feed, token)
 local entries = {}
 for _, place in ipairs(places_held(keys.claimed, token)) do
-entries[#entries + 1] = entry_at(feed, keys, place)
+entries[#entries + 1] = entry_at(keys, feed, place)
 end
 complete_entries(keys.work, entries)
 return entries
 end
-local function new_findings(limit)
-return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
+local function new_findings(limit, max_claims)
+local budget = budget_of(2 * limit + 200)
+return { free = {}, dead = {}, expired = {}, limit = limit, max_claims = max_claims, budget = budget }
 end
-local function sort_out(found, entry, max_claims, now_ms)
+local function sort_out(feed, found, entry)
 local kind, bytes = 'free', entry.bytes
-if has_expired(entry, now_ms) then
+if has_expired(entry, feed.now_ms) then
 kind, bytes = 'expired', read_of(entry)
-elseif max_claims > 0 and entry.claims >= max_claims then
+elseif found.max_claims > 0 and entry.claims >= found.max_claims then
 kind = 'dead'
 end
 spend(found.budget, 1, bytes)
 local among = found[kind]
 among[#among + 1] = entry
 end
-local function is_looking(found, limit)
-return #found.free < limit and is_left(found.budget)
+local function is_looking(found)
+return #found.free < found.limit and is_left(found.budget)
 end
-local function find_returned(found, feed, keys, limit, max_claims, now_ms)
+local function find_returned(keys, feed, found)
 local from = 0
-while is_looking(found, limit) do
-local chunk = math.min(limit - #found.free, at_once(found.budget))
+while is_looking(found) do
+local chunk = math.min(found.limit - #found.free, at_once(found.budget))
 local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
 for _, place in ipairs(places) do
-entries[#entries + 1] = entry_at(feed, keys, place)
+entries[#entries + 1] = entry_at(keys, feed, place)
 end
 complete_entries(keys.work, entries)
 for _, entry in ipairs(entries) do
-if not is_looking(found, limit) then
+if not is_looking(found) then
 return
 end
-sort_out(found, entry, max_claims, now_ms)
+sort_out(feed, found, entry)
 end
 from = from + #places
 if #places < chunk then
@@ -1001,15 +940,15 @@ return
 end
 end
 end
-local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
-while is_looking(found, limit) do
-local chunk = math.min(limit - #found.free, at_once(found.budget))
-local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
+local function find_fresh(keys, feed, found)
+while is_looking(found) do
+local chunk = math.min(found.limit - #found.free, at_once(found.budget))
+local entries = entries_between(keys, feed, feed.front + 1, '+', chunk)
 for _, entry in ipairs(entries) do
-if not is_looking(found, limit) then
+if not is_looking(found) then
 return
 end
-sort_out(found, entry, max_claims, now_ms)
+sort_out(feed, found, entry)
 feed.front = entry.position
 end
 if #entries < chunk then
@@ -1017,7 +956,8 @@ return
 end
 end
 end
-local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
+local function open_claim(keys, feed, lease_ms, entries)
+local token = exact(feed.token)
 local scored, known, places = {}, { lease_field(token), lease_ms }, {}
 for at, entry in ipairs(entries) do
 entry.claims = entry.claims + 1
@@ -1027,13 +967,13 @@ scored[#scored + 1] = entry.place
 known[#known + 1] = entry.place
 known[#known + 1] = format_work(entry)
 end
-redis.call('ZADD', claimed, unpack(scored))
-redis.call('ZREM', returned, '')
-redis.call('HSET', work, unpack(known))
-redis.call('ZADD', leases, ends_at_ms, token)
-redis.call('ZREM', returned, unpack(places))
+redis.call('ZADD', keys.claimed, unpack(scored))
+redis.call('ZREM', keys.returned, '')
+redis.call('HSET', keys.work, unpack(known))
+redis.call('ZADD', keys.leases, feed.now_ms + lease_ms, token)
+redis.call('ZREM', keys.returned, unpack(places))
 end
-local function prolong_entries(feed, expiry, entries, until_ms)
+local function prolong_entries(keys, feed, entries, until_ms)
 local prolonged, scored = {}, {}
 for _, entry in ipairs(entries) do
 if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
@@ -1044,50 +984,50 @@ scored[#scored + 1] = entry.place
 end
 end
 if #prolonged > 0 then
-redis.call('ZADD', expiry, unpack(scored))
+redis.call('ZADD', keys.expiry, unpack(scored))
 if feed.lives_until ~= -1 then
 feed.lives_until = math.max(feed.lives_until, until_ms)
 end
 end
 return prolonged
 end
-local function give_back(claimed, returned, work, places)
-redis.call('HDEL', work, '')
-redis.call('ZADD', returned, 'XX', '0', '')
-redis.call('ZREM', claimed, unpack(places))
+local function give_back(keys, places)
+redis.call('HDEL', keys.work, '')
+redis.call('ZADD', keys.returned, 'XX', '0', '')
+redis.call('ZREM', keys.claimed, unpack(places))
 local scored = {}
 for _, place in ipairs(places) do
 scored[#scored + 1] = place
 scored[#scored + 1] = place
 end
-redis.call('ZADD', returned, unpack(scored))
+redis.call('ZADD', keys.returned, unpack(scored))
 end
-local function forget_lease(leases, work, token)
-redis.call('HDEL', work, lease_field(token))
-redis.call('ZREM', leases, token)
+local function forget_lease(keys, token)
+redis.call('HDEL', keys.work, lease_field(token))
+redis.call('ZREM', keys.leases, token)
 end
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
+local function lapse_claims(keys, feed, budget)
 local freed = 0
-for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-local places = places_held(claimed, token)
+for _, token in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', feed.now_ms, 'LIMIT', '0', '100')) do
+local places = places_held(keys.claimed, token)
 if freed > 0 and freed + #places > budget then
 break
 end
 if #places > 0 then
-give_back(claimed, returned, work, places)
+give_back(keys, places)
 end
-forget_lease(leases, work, token)
+forget_lease(keys, token)
 freed = freed + #places
 end
 return freed
 end
-local function refuse(feed, keys, others, now_ms)
+local function refuse(keys, feed, others)
 local refused, told = {}, {}
 for _, found in ipairs(others) do
 local reason = 'absent'
-if found.holder and is_live(keys.leases, found.holder, now_ms) then
+if found.holder and is_live(keys, feed, found.holder) then
 reason = 'held'
-elseif found.parked or entry_at(feed, keys, found.place) then
+elseif found.parked or entry_at(keys, feed, found.place) then
 reason = 'unclaimed'
 end
 refused[#refused + 1] = tonumber(found.id)
@@ -1096,12 +1036,12 @@ told[#told + 1] = found.id .. ':' .. reason
 end
 return refused, table.concat(told, ' ')
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(feed, log)
-local length = redis.pcall('XLEN', log)
+const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(keys, feed)
+local length = redis.pcall('XLEN', keys.log)
 if type(length) ~= 'number' or length == 0 then
 return false
 end
-local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+local info, nodes = redis.pcall('XINFO', 'STREAM', keys.log), 0
 for at = 1, #info, 2 do
 if info[at] == 'radix-tree-keys' then
 nodes = info[at + 1]
@@ -1110,7 +1050,7 @@ end
 local bytes = feed.bytes - feed.large + 40 * length
 return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
 end
-local function move_oldest(feed, keys, budget)
+local function move_oldest(keys, feed, budget)
 repeat
 local wanted, moved = at_once(budget), {}
 for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
@@ -1132,9 +1072,9 @@ local function may_rename(keys)
 local refusal = redis.pcall('RENAME', keys.early, keys.log)
 return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-local function compact(feed, keys, now_ms, done)
+local function compact(keys, feed, done)
 if feed.moved == 0 then
-if not is_sparse(feed, keys.log) then
+if not is_sparse(keys, feed) then
 return
 end
 redis.call('UNLINK', keys.early)
@@ -1143,15 +1083,15 @@ return
 end
 stand_apart(keys.meta, feed)
 end
-if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+if move_oldest(keys, feed, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
 redis.call('RENAME', keys.early, keys.log)
 feed.moved = 0
-keep_with_feed(feed, keys.log, now_ms)
+keep_with_feed(feed, keys.log)
 else
-keep_with_feed(feed, keys.early, now_ms)
+keep_with_feed(feed, keys.early)
 end
 end` }
-const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 27], text: `local function parse_work(text)
+const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 26], text: `local function parse_work(text)
 local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
 return {
 claims = tonumber(claims),
@@ -1179,38 +1119,37 @@ entries[at].expires_at_ms = record.expires_at_ms
 end
 end
 end
-local function work_of(claimed, work, token)
-local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+local function work_of(keys, token)
+local places = redis.call('ZRANGEBYSCORE', keys.claimed, token, token)
 local entries = {}
 if #places > 0 then
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+for at, known in ipairs(redis.call('HMGET', keys.work, unpack(places))) do
 entries[at] = parse_work(known)
 entries[at].place = places[at]
 end
 end
 return entries
 end
-local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-dead.last = math.max(dead.last, now_us - 1)
+local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
+dead.last = math.max(dead.last, dead.now_us - 1)
 for _, entry in ipairs(entries) do
 if dead_ms > 0 then
-entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+entry.expires_at_ms = dead.now_ms + dead_ms
 end
 entry.body = body_of(bodies, entry)
-store_late(dead, dead_keys, entry)
+store_late(dead_keys, dead, entry)
 end
 end
-local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-begin_feed(dead_keys.meta, dead, now_us)
-store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-if has_come(dead.due_at, now_ms) then
-reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+local function bury_entries(dead_keys, dead, bodies, entries, dead_ms)
+begin_feed(dead_keys.meta, dead)
+store_dead(dead_keys, dead, bodies, entries, dead_ms)
+if has_come(dead.due_at, dead.now_ms) then
+reap_expired(dead_keys, dead, 50 + #entries)
 end
 if dead.look or dead.moved ~= 0 then
-compact(dead, dead_keys, now_ms, #entries)
+compact(dead_keys, dead, #entries)
 end
-if must_move(dead, now_ms) or dead.kept_until > 0 then
+if must_move(dead) or dead.kept_until > 0 then
 local moving = {
 dead_keys.meta,
 dead_keys.log,
@@ -1223,11 +1162,11 @@ dead_keys.work,
 dead_keys.expiry,
 dead_keys.parked,
 }
-move_keys(dead, moving, now_ms)
+move_keys(dead, moving)
 end
 save_feed(dead_keys.meta, dead)
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 3, 10, 2, 10, 2, 7, 2, 6, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(id, text)
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 2, 10, 2, 10, 2, 7, 2, 5, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(id, text)
 local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
 local life = tonumber(ttl_ms)
 return {
@@ -1241,13 +1180,13 @@ claims = 0,
 expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
 }
 end
-local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+local function park_message(keys, feed, id, visible_at_us, head, body)
 if is_large(#body) then
 redis.call('HSET', keys.bodies, exact(id), body)
 stand_apart(keys.meta, feed)
-redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
+redis.call('HSET', keys.parked, exact(id), head .. ' ' .. #body .. '\\n')
 else
-redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
+redis.call('HSET', keys.parked, exact(id), head .. '\\n' .. body)
 end
 redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
 end
@@ -1261,41 +1200,40 @@ elseif feed.lives_until ~= -1 then
 feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
 end
 end
-local function unpark(delayed, parked, bodies, ids, has_large)
-redis.call('ZREM', delayed, unpack(ids))
-redis.call('HDEL', parked, unpack(ids))
+local function unpark(keys, ids, has_large)
+redis.call('ZREM', keys.delayed, unpack(ids))
+redis.call('HDEL', keys.parked, unpack(ids))
 if has_large then
-redis.call('HDEL', bodies, unpack(ids))
+redis.call('HDEL', keys.bodies, unpack(ids))
 end
 end
-local function is_due(feed, leases, now_us)
-local now_ms = math.floor(now_us / 1000)
-return has_come(feed.due_at, now_ms)
-or has_come(feed.visible_at_us, now_us)
-or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
+local function is_due(leases, feed)
+return has_come(feed.due_at, feed.now_ms)
+or has_come(feed.visible_at_us, feed.now_us)
+or redis.call('ZCOUNT', leases, '-inf', feed.now_ms) > 0
 end
-local function try_showing(feed, keys)
+local function try_showing(keys, feed)
 redis.call('HDEL', keys.parked, '')
 redis.call('HSET', keys.meta, 'codec', feed.codec)
 redis.call('ZREM', keys.delayed, '')
 redis.call('ZADD', keys.expiry, 'XX', '0', '')
 redis.call('ZRANGE', keys.delayed, '0', '0')
 end
-local function show_due(feed, keys, now_us, most)
+local function show_due(keys, feed, most)
 local shown, budget = 0, budget_of(most)
-try_showing(feed, keys)
-feed.last = math.max(feed.last, now_us - 1)
-local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
+try_showing(keys, feed)
+feed.last = math.max(feed.last, feed.now_us - 1)
+local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(feed.now_us), 'LIMIT', '0', most)
 for _, id in ipairs(ids) do
 if not is_left(budget) then
 break
 end
 local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
 spend(budget, 1, read_of(entry))
-if has_expired(entry, math.floor(now_us / 1000)) then
-unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+if has_expired(entry, feed.now_ms) then
+unpark(keys, { id }, is_large(entry.bytes))
 else
-store_late(feed, keys, entry)
+store_late(keys, feed, entry)
 shown = shown + 1
 redis.call('ZREM', keys.delayed, id)
 end
@@ -1304,44 +1242,44 @@ feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITH
 save_feed(keys.meta, feed)
 return shown
 end
-local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
+local function read_delayed(keys, feed, start, page)
 local from = 0
 if start.id then
-local rank = redis.call('ZRANK', delayed, exact(start.id))
-from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
+local rank = redis.call('ZRANK', keys.delayed, exact(start.id))
+from = rank and rank + 1 or redis.call('ZCOUNT', keys.delayed, '-inf', exact(start.visible_at_us))
 end
-local suffix, count = start.suffix, redis.call('ZCARD', delayed)
+local suffix, count, limit = start.suffix, redis.call('ZCARD', keys.delayed), page.limit
 if limit == 0 then
 return suffix, count > from
 end
-local budget = { elements = limit, bytes = left }
-local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+local budget = { elements = limit, bytes = page.left }
+local found = redis.call('ZRANGE', keys.delayed, from, from + limit - 1, 'WITHSCORES')
 for at = 1, #found, 2 do
 if not is_left(budget) then
 return suffix, true
 end
-local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-local own = hide.origin ~= '' and entry.origin == hide.origin
-if own or has_expired(entry, now_ms) then
+local entry = parse_parked(tonumber(found[at]), redis.call('HGET', keys.parked, found[at]))
+local own = page.except_origin ~= '' and entry.origin == page.except_origin
+if own or has_expired(entry, feed.now_ms) then
 spend(budget, 1, read_of(entry))
 else
 spend(budget, 1, entry.bytes)
-tell_message(messages, entry, bodies)
+tell_message(page.messages, entry, keys.bodies)
 end
 suffix = string.format('-%.0f-%s', found[at + 1], found[at])
 end
 return suffix, count > from + limit
 end
-local function recheck_after(feed, leases, now_ms)
+local function recheck_after(leases, feed)
 local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
 local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
 local next_ms = lapse_at_ms
 if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
 next_ms = visible_at_ms
 end
-return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
+return next_ms == 0 and 0 or math.max(1, next_ms - feed.now_ms)
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 3, 7, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(bytes)
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(bytes)
 return bytes > 16384
 end
 local function body_of(bodies, entry)
@@ -1390,26 +1328,26 @@ body = body,
 claims = 0,
 }
 end
-local function raws_between(feed, log, early, from, to, count)
+local function raws_between(keys, feed, from, to, count)
 if from > feed.moved then
-return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+return redis.call('XRANGE', keys.log, exact(from), to, 'COUNT', count)
 end
-local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+local raws = redis.call('XRANGE', keys.early, exact(from), to, 'COUNT', count)
 if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+for _, raw in ipairs(redis.call('XRANGE', keys.log, '-', to, 'COUNT', count - #raws)) do
 raws[#raws + 1] = raw
 end
 end
 return raws
 end
-local function entries_between(feed, keys, from, to, count)
-local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+local function entries_between(keys, feed, from, to, count)
+local entries = raws_between(keys, feed, from, to, count)
 for at = 1, #entries do
 entries[at] = parse_entry(entries[at])
 end
 return entries
 end
-local function entry_at(feed, keys, place)
+local function entry_at(keys, feed, place)
 local raws
 if feed.moved == 0 or tonumber(place) > feed.moved then
 raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
@@ -1418,13 +1356,6 @@ raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
 end
 return raws[1] and parse_entry(raws[1])
 end
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-answer[n + 1] = position
-answer[n + 2] = id
-answer[n + 3] = expires_at_ms
-answer[n + 4] = claims
-answer[n + 5] = body
-end
 local function add_entry(log, place, ttl_ms, extra, body)
 if ttl_ms == '0' and extra == '' then
 redis.call('XADD', log, place, 'b', body)
@@ -1432,20 +1363,20 @@ else
 redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
 end
 end
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+local function add_large_entry(keys, feed, place, ttl_ms, extra, bytes)
 stand_apart(keys.meta, feed)
 redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
 feed.large = feed.large + bytes
 end
-local function add_message(feed, keys, place, ttl_ms, origin, body)
+local function add_message(keys, feed, place, ttl_ms, origin, body)
 if is_large(#body) then
 redis.call('HSET', keys.bodies, place, body)
-add_large_entry(feed, keys, place, ttl_ms, origin, #body)
+add_large_entry(keys, feed, place, ttl_ms, origin, #body)
 else
 add_entry(keys.log, place, ttl_ms, origin, body)
 end
 end
-local function store_late(feed, keys, entry)
+local function store_late(keys, feed, entry)
 feed.last = feed.last + 1
 local place, id = exact(feed.last), exact(entry.id)
 local extra, ttl_ms = entry.origin .. '#' .. id, '0'
@@ -1456,7 +1387,7 @@ if is_large(entry.bytes) then
 if entry.body then
 redis.call('HSET', keys.bodies, id, entry.body)
 end
-add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+add_large_entry(keys, feed, place, ttl_ms, extra, entry.bytes)
 else
 add_entry(keys.log, place, ttl_ms, extra, entry.body)
 end
@@ -1470,14 +1401,14 @@ redis.call('ZADD', keys.expiry, expires_at_ms, place)
 note_expiry(feed, expires_at_ms)
 end
 end
-local function log_length(feed, keys)
+local function log_length(keys, feed)
 local length = redis.call('XLEN', keys.log)
 return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
 local function has_come(moment, now)
 return moment ~= 0 and moment <= now
 end` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 4, 17, 1, 20, 1, 9, 1, 3, 1, 7, 2, 18], text: `local function format_marker(epoch, position)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 5, 6, 1, 25, 1, 9, 2, 8, 1, 7, 2, 18], text: `local function format_marker(epoch, position)
 return string.format('%.0f-%.0f', epoch, position)
 end
 local function parse_marker(text)
@@ -1539,37 +1470,26 @@ end
 end
 return found
 end
-local function find_changes(feed, claimed, leases, work, raws, now_ms)
+local function find_changes(keys, feed, raws)
 local changes, held = {}, {}
 if feed.token > 0 then
 for at = 1, #raws do
 changes[at] = { place = string.sub(raws[at][1], 1, -3) }
 end
-complete_entries(work, changes)
-held = find_claimed(claimed, leases, changes, now_ms)
+complete_entries(keys.work, changes)
+held = find_claimed(keys, feed, changes)
 end
 return changes, held
 end
-local function read_log(
-feed,
-log,
-early,
-bodies,
-claimed,
-leases,
-work,
-position,
-limit,
-left,
-hide,
-now_ms,
-page
-)
+local function read_log(keys, feed, page, position)
+local limit, left, except_origin, hides_claimed =
+page.limit, page.left, page.except_origin, page.hides_claimed
+local messages, now_ms = page.messages, feed.now_ms
 local shown, looked_at = 0, 0
 while shown < limit and looked_at < limit + 1000 and left > 0 do
 local chunk = math.min(200, limit - shown + looked_at)
-local raws = raws_between(feed, log, early, position + 1, '+', chunk)
-local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
+local raws = raws_between(keys, feed, position + 1, '+', chunk)
+local changes, held = find_changes(keys, feed, raws)
 for at = 1, #raws do
 if shown == limit or left <= 0 then
 return position, shown, true, left
@@ -1578,10 +1498,15 @@ local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
 local change = changes[at]
 expires_at_ms = change and change.expires_at_ms or expires_at_ms
 position = here
-local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
+local hidden = hides_claimed and held[place] or except_origin ~= '' and origin == except_origin
 if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-body = body or redis.call('HGET', bodies, exact(id)) or ''
-tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
+body = body or redis.call('HGET', keys.bodies, exact(id)) or ''
+local n = shown * 5
+messages[n + 1] = here
+messages[n + 2] = id
+messages[n + 3] = expires_at_ms
+messages[n + 4] = change and change.claims or 0
+messages[n + 5] = body
 if held[place] then
 tell_claim(page.claims, here, held[place])
 end
@@ -1597,7 +1522,12 @@ end
 return position, shown, position < feed.last, left
 end
 local function tell_message(answer, entry, bodies)
-tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+local n = #answer
+answer[n + 1] = entry.position
+answer[n + 2] = entry.id
+answer[n + 3] = entry.expires_at_ms
+answer[n + 4] = entry.claims
+answer[n + 5] = body_of(bodies, entry)
 end
 local function tell_messages(entries, bodies)
 local answer = {}
@@ -1606,7 +1536,7 @@ tell_message(answer, entry, bodies)
 end
 return answer
 end
-local function move_all(feed, keys, now_ms)
+local function move_all(keys, feed)
 local moving = {
 keys.meta,
 keys.log,
@@ -1622,13 +1552,13 @@ keys.parked,
 keys.subscribers,
 keys.guards,
 }
-move_keys(feed, moving, now_ms)
+move_keys(feed, moving)
 end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2], text: `local function sweep_lane(feed, keys, now_ms, budget)
-local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2, 3, 12], text: `local function sweep_lane(keys, feed, budget)
+local upto = math.min((feed.now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
 while feed.lane_swept < upto and is_left(budget) do
 local most, expired = at_once(budget), {}
-local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+local entries = entries_between(keys, feed, feed.lane_swept + 1, exact(upto), most)
 for _, entry in ipairs(entries) do
 spend(budget, 1, read_of(entry))
 local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
@@ -1637,15 +1567,15 @@ expired[#expired + 1] = entry
 end
 end
 feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(feed, keys, expired)
+remove_entries(keys, feed, expired)
 end
 end
-local function sweep_index(feed, keys, now_ms, budget)
+local function sweep_index(keys, feed, budget)
 repeat
 local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', feed.now_ms, 'LIMIT', '0', most)
 for _, place in ipairs(places) do
-local entry = entry_at(feed, keys, place)
+local entry = entry_at(keys, feed, place)
 if entry then
 spend(budget, 1, read_of(entry))
 expired[#expired + 1] = entry
@@ -1654,62 +1584,76 @@ spend(budget, 1, 0)
 redis.call('ZREM', keys.expiry, place)
 end
 end
-remove_entries(feed, keys, expired)
+remove_entries(keys, feed, expired)
 until #places < most or not is_left(budget)
 end
-local function next_due(feed, keys)
+local function next_due(keys, feed)
 local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
 local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+local next_entry = entries_between(keys, feed, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
 if next_entry then
 local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
 due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
 end
 return due_at
 end
-local function reap_expired(feed, keys, now_ms, most)
+local function reap_expired(keys, feed, most)
 redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
 redis.call('ZRANGE', keys.expiry, '0', '0')
-sweep_lane(feed, keys, now_ms, budget_of(most))
-sweep_index(feed, keys, now_ms, budget_of(most))
-feed.due_at = next_due(feed, keys)
+sweep_lane(keys, feed, budget_of(most))
+sweep_index(keys, feed, budget_of(most))
+feed.due_at = next_due(keys, feed)
 save_feed(keys.meta, feed)
+end
+local function do_due(keys, feed, is_kept, count)
+local shows, reaps = has_come(feed.visible_at_us, feed.now_us), has_come(feed.due_at, feed.now_ms)
+if is_kept or shows or reaps then
+refuse_when_full(keys.meta, feed)
+try_retention(keys)
+end
+local shown = shows and show_due(keys, feed, 100 + count) or 0
+if reaps then
+reap_expired(keys, feed, 50 + count)
+end
+return shown
 end` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 12, 1, 10, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(surplus, entry)
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 14, 1, 9, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(surplus, entry)
 return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
 end
-local function pick_surplus(feed, surplus, entries, guard, now_ms)
+local function pick_surplus(feed, surplus, entries)
 local going = {}
 for _, entry in ipairs(entries) do
-if entry.position > guard or not is_surplus(surplus, entry) then
+if entry.position > surplus.guard or not is_surplus(surplus, entry) then
 break
 end
 going[#going + 1] = entry
 surplus.count = surplus.count - 1
 surplus.bytes = surplus.bytes - entry.bytes
-if not has_expired(entry, now_ms) then
+if not has_expired(entry, feed.now_ms) then
 feed.trimmed = entry.position
 end
 end
 return going
 end
-local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
+local function remove_surplus(keys, feed, surplus, budget, most_bytes)
 repeat
 local wanted = at_once(budget)
-local entries = entries_between(feed, keys, 1, upto, wanted)
+local entries = entries_between(keys, feed, 1, surplus.upto, wanted)
 complete_entries(keys.work, entries)
-local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+local going = pick_surplus(feed, surplus, entries)
 for _, entry in ipairs(going) do
 spend(budget, 1, read_of(entry))
 end
-remove_entries(feed, keys, going)
+remove_entries(keys, feed, going)
 until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
 end
-local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
+local function apply_retention(keys, feed, keep, most, added_bytes)
 local surplus = {
-count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
+count = keep.count == 0 and 0 or log_length(keys, feed) - keep.count,
 bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
+before = keep.ms == 0 and 0 or feed.now_us - keep.ms * 1000,
+guard = math.huge,
+upto = '+',
 }
 local is_too_much = surplus.bytes > 0 or surplus.count > 0
 if not is_too_much and surplus.before == 0 then
@@ -1719,15 +1663,14 @@ most = math.min(most, surplus.count)
 end
 local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
 local last = is_too_much and guard or math.min(surplus.before, guard)
-local upto = last < math.huge and exact(last) or '+'
-local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
-local budget = budget_of(most, added_bytes)
-remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
+surplus.guard, surplus.upto = guard, last < math.huge and exact(last) or '+'
+local most_bytes, budget = surplus.bytes - added_bytes, budget_of(most, added_bytes)
+remove_surplus(keys, feed, surplus, budget, -math.huge)
 if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
-remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
+remove_surplus(keys, feed, surplus, budget_of(2000, added_bytes), most_bytes)
 end
 end
-local function delete_entries(feed, keys, places)
+local function delete_entries(keys, feed, places)
 if feed.moved == 0 then
 redis.call('XDEL', keys.log, unpack(places))
 return
@@ -1753,7 +1696,7 @@ local function try_whole_removal(keys)
 try_removal(keys)
 redis.call('XDEL', keys.log, '0-1')
 end
-local function remove_entries(feed, keys, entries)
+local function remove_entries(keys, feed, entries)
 if #entries == 0 then
 return
 end
@@ -1771,7 +1714,7 @@ large[#large + 1] = id
 feed.large = math.max(0, feed.large - entry.bytes)
 end
 end
-delete_entries(feed, keys, places)
+delete_entries(keys, feed, places)
 feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
 redis.call('ZREM', keys.expiry, unpack(places))
 if has_work then
@@ -1836,7 +1779,7 @@ if #known > 0 then
 redis.call('HSET', work, unpack(known))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 2, 10, 1, 4, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 7, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 2, 10, 1, 4, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 6, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local function read_feed(meta, codec, caller)
 local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
 local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
@@ -1890,11 +1833,11 @@ local function open_feed(meta, caller, codec, partitions)
 local feed = read_feed(meta, codec or '', caller)
 return refusal_of_feed(feed, codec, partitions), feed
 end
-local function begin_feed(meta, feed, now_us)
+local function begin_feed(meta, feed)
 if feed.epoch ~= 0 then
 return false
 end
-feed.epoch = now_us
+feed.epoch = feed.now_us
 redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
 if feed.partitions > 0 then
 redis.call('HSET', meta, 'partitions', feed.partitions)
@@ -1939,18 +1882,18 @@ redis.call('HSET', meta, 'state', packed)
 feed.packed = packed
 end
 end
-local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+local function save_feed_and_call(meta, feed, caller, call, answer)
 if caller == '' then
 return save_feed(meta, feed)
 end
-local record = call_record(call, now_ms, answer)
+local record = call_record(call, feed.now_ms, answer)
 local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-forget_old_calls(meta, call, added, now_ms)
+forget_old_calls(meta, call, added, feed.now_ms)
 end
 local function may_rest(feed)
 return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
-local function is_empty(feed, keys)
+local function is_empty(keys, feed)
 local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
 if feed.moved ~= 0 then
 held[3] = redis.pcall('XLEN', keys.early)
@@ -1962,8 +1905,8 @@ end
 end
 return true
 end
-local function rest_when_empty(feed, keys, now_ms)
-if not is_empty(feed, keys) then
+local function rest_when_empty(keys, feed)
+if not is_empty(keys, feed) then
 return
 end
 redis.pcall('UNLINK', keys.log)
@@ -1973,19 +1916,19 @@ feed.moved = 0
 end
 local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
 feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
-keep_with_feed(feed, keys.meta, now_ms)
+feed.kept_until = math.max(feed.now_ms, feed.lives_until) + 1200000
+keep_with_feed(feed, keys.meta)
 if last_lease then
-keep_with_feed(feed, keys.leases, now_ms)
-keep_with_feed(feed, keys.work, now_ms)
+keep_with_feed(feed, keys.leases)
+keep_with_feed(feed, keys.work)
 end
 end
-local function keep_with_feed(feed, key, now_ms)
+local function keep_with_feed(feed, key)
 if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - feed.now_ms))
 end
 end
-local function must_move(feed, now_ms)
+local function must_move(feed)
 if feed.lives_until == -1 then
 local moves = feed.kept_until > 0
 feed.kept_until = -1
@@ -1994,23 +1937,22 @@ end
 if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
 return false
 end
-feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+feed.kept_until = math.max(feed.lives_until, feed.now_ms) + 1200000
 return true
 end
-local function move_keys(feed, keys, now_ms)
-for _, key in ipairs(keys) do
+local function move_keys(feed, moving)
+for _, key in ipairs(moving) do
 if feed.kept_until == -1 then
 redis.call('PERSIST', key)
 else
-keep_with_feed(feed, key, now_ms)
+keep_with_feed(feed, key)
 end
 end
 end
-local function is_quick(feed, last, ttl_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
+local function is_quick(feed, last, ttl_ms)
+if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= feed.now_ms) then
 return false
-elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= feed.now_us then
 return false
 elseif ttl_ms == 0 then
 return feed.kept_until == -1 or feed.lives_until == 0
@@ -2070,7 +2012,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: linked('feed/ack', '262e8ef599c32d3da561827713af9bb1d49af3de', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 11, keysLua, 1, 3, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, ackLua, 33, 1, claimsModule, 162, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 164, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 78, 4, retentionModule, 69, 5, retentionModule, 82, 14, retentionModule, 52, 17, retentionModule, 96, 15, ackLua, 38, 2, claimsModule, 0, 3, ackLua, 40, 4, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 44, 2, stateModule, 111, 3, ackLua, 46, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 47, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 49, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 50, 3]),
+  script: /* @__PURE__ */ linked('feed/ack', 'df9fb0acb42993f38268e44095f5ee32231d88cf', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 38, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 40, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 43, 2, stateModule, 111, 3, ackLua, 45, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 46, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 48, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 49, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2120,7 +2062,7 @@ export type AdvanceAnswer =
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('feed/advance', 'a039cb99af45585aa6a3d04dd3bc9875e1e11326', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 50, 1, keysLua, 58, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
+  script: /* @__PURE__ */ linked('feed/advance', 'a039cb99af45585aa6a3d04dd3bc9875e1e11326', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 63, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
   parts: ['meta', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([
@@ -2164,7 +2106,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -2225,7 +2167,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: linked('feed/append-alike', '2476c7d502d354939d484fedb737649d0fb79721', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 3, stateModule, 170, 16, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 84, 7, appendAlikeLua, 27, 5, stateModule, 186, 17, appendAlikeLua, 32, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 34, 1, sharedMessages, 42, 10, appendAlikeLua, 35, 2]),
+  script: /* @__PURE__ */ linked('feed/append-alike', '9660890dd44f480ffba78e02dc8d332bcba6d494', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 4, stateModule, 170, 15, appendAlikeLua, 18, 8, sharedNumbers, 0, 7, appendAlikeLua, 26, 1, sharedNumbers, 7, 7, appendAlikeLua, 27, 1, entriesModule, 77, 7, appendAlikeLua, 28, 5, stateModule, 185, 17, appendAlikeLua, 33, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 35, 1, sharedMessages, 42, 10, appendAlikeLua, 36, 2]),
   parts: ['meta', 'log'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2306,7 +2248,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: linked('feed/append', 'b23db6117d5a267186f11f11e8a38b33a19e5e27', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 47, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 69, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 14, stateModule, 54, 11, appendLua, 34, 2, entriesModule, 133, 3, appendLua, 36, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 20, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 51, 1, keysLua, 59, 2, appendLua, 37, 1, stateModule, 65, 3, appendLua, 38, 1, retentionModule, 141, 1, retentionModule, 74, 1, retentionModule, 69, 5, retentionModule, 75, 3, retentionModule, 142, 5, appendLua, 39, 2, sharedNumbers, 0, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, stateModule, 68, 22, appendLua, 41, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 3, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 104, 25, delayedModule, 59, 15, stateModule, 96, 7, delayedModule, 74, 3, appendLua, 42, 3, reapModule, 43, 3, retentionModule, 69, 5, sharedBudget, 0, 10, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 1, stateModule, 96, 7, reapModule, 49, 2, appendLua, 45, 4, sharedNumbers, 7, 7, appendLua, 49, 2, entriesModule, 96, 8, retentionModule, 122, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 51, 29, retentionModule, 136, 5, appendLua, 80, 3, retentionModule, 30, 1, entriesModule, 129, 4, retentionModule, 31, 15, sharedBudget, 0, 3, retentionModule, 46, 1, retentionModule, 69, 5, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 111, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 52, 17, retentionModule, 78, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 47, 5, appendLua, 83, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 86, 2, sharedExpiry, 0, 18, appendLua, 88, 1, sharedIdempotency, 7, 5, appendLua, 89, 1, sharedIdempotency, 12, 5, appendLua, 90, 5, stateModule, 149, 12, appendLua, 95, 1, readingModule, 129, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 145, 2, appendLua, 96, 4, stateModule, 144, 5, appendLua, 100, 4, stateModule, 103, 2, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 104, 1, sharedMessages, 42, 10, appendLua, 105, 2]),
+  script: /* @__PURE__ */ linked('feed/append', 'c6ca1dce9f9581b463140064fb662b62a63d39bd', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 70, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 15, stateModule, 54, 11, appendLua, 35, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 64, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 37, 3, sharedNumbers, 7, 7, appendLua, 40, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 42, 29, retentionModule, 137, 5, appendLua, 71, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 74, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 77, 2, sharedExpiry, 0, 18, appendLua, 79, 1, sharedIdempotency, 7, 5, appendLua, 80, 1, sharedIdempotency, 12, 5, appendLua, 81, 5, stateModule, 149, 12, appendLua, 86, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 87, 4, stateModule, 144, 5, appendLua, 91, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 95, 1, sharedMessages, 42, 10, appendLua, 96, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2380,7 +2322,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('feed/bury', 'b46bd67102795b2f08e38809cac24b9033e8b176', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 66, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, claimsModule, 3, 4, buryLua, 29, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 48, 2, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 69, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 52, 17, retentionModule, 78, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 2, stateModule, 54, 11, deadModule, 51, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 57, 2, stateModule, 149, 12, deadModule, 59, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 72, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 0, 3, buryLua, 49, 4, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 53, 2, stateModule, 111, 3, buryLua, 55, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 56, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 58, 4]),
+  script: /* @__PURE__ */ linked('feed/bury', 'd15fa06e9c1bc2bace3e826350e79cfff3201cde', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, keysLua, 72, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, buryLua, 29, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 70, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 49, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 52, 2, stateModule, 111, 3, buryLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 55, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 57, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2457,7 +2399,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: linked('feed/claim', '947e492d51f1e875c637ca32970a82fd1eebe170', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 67, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 61, 1, keysLua, 60, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 18, 2, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimsModule, 36, 8, claimLua, 20, 6, claimsModule, 0, 3, claimsModule, 147, 2, claimsModule, 132, 15, claimsModule, 149, 13, claimLua, 26, 2, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 111, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 28, 1, delayedModule, 54, 2, delayedModule, 47, 7, delayedModule, 56, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, claimLua, 29, 3, claimsModule, 44, 3, claimLua, 32, 1, claimsModule, 58, 3, sharedBudget, 10, 3, claimsModule, 47, 11, claimsModule, 61, 21, claimLua, 33, 1, entriesModule, 49, 19, claimsModule, 82, 16, claimLua, 34, 2, stateModule, 65, 3, claimLua, 36, 3, stateModule, 149, 12, claimLua, 39, 14, retentionModule, 69, 9, claimLua, 53, 1, deadModule, 49, 2, stateModule, 54, 11, deadModule, 51, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, deadModule, 41, 8, deadModule, 52, 1, entriesModule, 133, 3, deadModule, 53, 1, reapModule, 43, 3, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 54, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 57, 15, stateModule, 161, 9, deadModule, 72, 4, claimLua, 54, 1, sharedMessages, 42, 10, claimLua, 55, 3, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, claimLua, 58, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 61, 2, stateModule, 111, 3, claimLua, 63, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 64, 6, claimsModule, 114, 18, claimLua, 70, 1, claimsModule, 98, 2, deadModule, 9, 3, claimsModule, 100, 14, claimLua, 71, 12, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 83, 9, readingModule, 129, 16, stateModule, 161, 9, readingModule, 145, 2, claimLua, 92, 4, entriesModule, 77, 7, entriesModule, 3, 3, readingModule, 119, 10, claimLua, 96, 6, delayedModule, 105, 9, claimLua, 102, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', 'c3ae62598467587e5b61a406462ac43fc6328eef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 46, 1, keysLua, 73, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 17, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 19, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 25, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 27, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 28, 3, claimsModule, 44, 4, claimLua, 31, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 32, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 33, 2, stateModule, 65, 3, claimLua, 35, 3, stateModule, 149, 12, claimLua, 38, 14, retentionModule, 70, 9, claimLua, 52, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 53, 1, sharedMessages, 42, 10, claimLua, 54, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 57, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 60, 2, stateModule, 111, 3, claimLua, 62, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 63, 6, claimsModule, 116, 18, claimLua, 69, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 70, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 71, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 80, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 84, 6, delayedModule, 104, 9, claimLua, 90, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     return withoutDefaults([
@@ -2525,7 +2467,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: linked('feed/claimed', '994cd6b1a910417fc7523099ccb56c98929fb91b', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 30, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 16, 1, keysLua, 28, 1, keysLua, 31, 1, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
+  script: /* @__PURE__ */ linked('feed/claimed', 'e64df0e09f3209d43f5c93237b7a2e6e19f570f2', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 19, 1, keysLua, 31, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   encode(args) {
     return [
@@ -2570,7 +2512,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('feed/clear', '97392d128b0cd63aaaceaec066576c2d25910690', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 47, 1, keysLua, 53, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 70, 5, keysLua, 76, 8, clearLua, 0, 2, sharedAgreement, 8, 7, clearLua, 2, 1, clearLua, 33, 1, clearLua, 3, 30, clearLua, 34, 3, sharedMessages, 42, 10, clearLua, 37, 2]),
+  script: /* @__PURE__ */ linked('feed/clear', '97392d128b0cd63aaaceaec066576c2d25910690', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 58, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 76, 5, keysLua, 82, 8, clearLua, 0, 2, sharedAgreement, 8, 7, clearLua, 2, 1, clearLua, 33, 1, clearLua, 3, 30, clearLua, 34, 3, sharedMessages, 42, 10, clearLua, 37, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   encode(args) {
     return withoutDefaults([
@@ -2608,7 +2550,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
+  script: /* @__PURE__ */ linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -2648,7 +2590,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('feed/extend', '5aad3a983b29c8465db83672077c4d27415efd59', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 114, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 2, deadModule, 9, 3, extendLua, 14, 5, stateModule, 144, 5, extendLua, 19, 4, stateModule, 149, 12, extendLua, 23, 16, stateModule, 161, 9, extendLua, 39, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 41, 2]),
+  script: /* @__PURE__ */ linked('feed/extend', 'dcd3c93294110a1e400db884494d7e66786058a5', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 19, 1, keysLua, 28, 1, keysLua, 37, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 116, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 1, deadModule, 9, 3, extendLua, 13, 5, stateModule, 144, 5, extendLua, 18, 4, stateModule, 149, 12, extendLua, 22, 1, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, extendLua, 23, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 25, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2689,7 +2631,7 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: linked('feed/forget', '37d4834c928b59b9ab54a8ccc047e9f2df449466', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 64, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 32, 1, keysLua, 56, 1, keysLua, 49, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, sharedClock, 0, 4, forgetLua, 7, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 8, 3]),
+  script: /* @__PURE__ */ linked('feed/forget', '43f91fe46bdd7c35df0954c6c55fe22b642dd675', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 59, 1, keysLua, 68, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 33, 1, keysLua, 60, 1, keysLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, forgetLua, 8, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 9, 3]),
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2743,7 +2685,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: linked('feed/get', '3437b695e1e44134603d1df0fb4b8393d61aeb3c', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 44, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 9, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 111, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 122, 2, entriesModule, 77, 7, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 119, 3, readingModule, 124, 5, getLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/get', '0ad4b352c59287267d61c74dc58e2c312fca6172', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 31, 1, keysLua, 48, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 22, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 112, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, getLua, 27, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2804,7 +2746,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('feed/inspect', '0c79bb7ce399e570d96b1879e2a7f43de0b4d380', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 69, 1, keysLua, 75, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 2, inspectLua, 20, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 6, 14, inspectLua, 21, 2, inspectLua, 24, 1, inspectLua, 23, 1, inspectLua, 25, 5, keysLua, 6, 1, keysLua, 5, 1, keysLua, 10, 1, keysLua, 9, 1, entriesModule, 129, 4, inspectLua, 30, 1, entriesModule, 133, 3, delayedModule, 41, 6, inspectLua, 31, 1, inspectLua, 1, 1, inspectLua, 32, 17]),
+  script: /* @__PURE__ */ linked('feed/inspect', '1800e93f014b3c4e2b2461c576fe2a3b104cf600', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 31, 1, keysLua, 42, 1, keysLua, 61, 1, keysLua, 69, 1, keysLua, 75, 1, keysLua, 81, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 3, inspectLua, 21, 1, keysLua, 6, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 20, 1, keysLua, 22, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 7, 14, inspectLua, 22, 2, inspectLua, 25, 1, inspectLua, 24, 1, inspectLua, 26, 5, entriesModule, 122, 4, inspectLua, 31, 1, entriesModule, 126, 3, delayedModule, 41, 5, inspectLua, 32, 1, inspectLua, 1, 1, inspectLua, 33, 17]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   encode(args) {
     return [
@@ -2854,7 +2796,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: linked('feed/propose', 'b7301ecf4ea3e98e90e4fa09195da66434aa2298', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('feed/propose', 'b7301ecf4ea3e98e90e4fa09195da66434aa2298', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -2923,7 +2865,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: linked('feed/read', '8c39134c756557088b95f86f0958503412e17271', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 40, 1, keysLua, 45, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 2, readLua, 16, 2, sharedNumbers, 0, 7, entriesModule, 77, 7, readingModule, 73, 16, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 89, 30, readLua, 15, 1, readLua, 18, 15, readingModule, 0, 3, readLua, 33, 3, delayedModule, 77, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 111, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 119, 3, delayedModule, 89, 16, readLua, 36, 33]),
+  script: /* @__PURE__ */ linked('feed/read', '8ea575f2a414f738c003bf1a393696979e82c5ce', { reads: true, bytes: true }, [keysLua, 0, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 34, 1, keysLua, 43, 1, keysLua, 49, 2, sharedNumbers, 0, 7, readingModule, 73, 5, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 78, 35, readLua, 23, 1, readingModule, 0, 3, readLua, 24, 4, delayedModule, 76, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 112, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 113, 8, delayedModule, 88, 16, readLua, 28, 5, entriesModule, 126, 3, readLua, 33, 18]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   encode(args) {
     return withoutDefaults([
@@ -2988,7 +2930,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('feed/release', '228992a1496a2c2588de27bb7c7aa2628eea20c7', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 17, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 46, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 132, 11, releaseLua, 27, 2, retentionModule, 147, 2, deadModule, 0, 12, retentionModule, 149, 12, releaseLua, 29, 4, claimsModule, 143, 1, claimsModule, 0, 3, claimsModule, 144, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
+  script: /* @__PURE__ */ linked('feed/release', 'b9341a0d88ed36d756960f58c42ec4daec8265f2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 51, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, keysLua, 17, 1, keysLua, 14, 1, keysLua, 23, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 134, 11, releaseLua, 27, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 29, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -3049,7 +2991,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: linked('feed/remove', '01b27908b84518c3f2f7513209ec88ff92f552b0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 37, 1, keysLua, 43, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 69, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 78, 18, retentionModule, 52, 17, retentionModule, 96, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
+  script: /* @__PURE__ */ linked('feed/remove', 'bc7cecf2afb5ecabb40869f13878fb2087dbf5ee', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 39, 1, keysLua, 46, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 70, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -3094,7 +3036,7 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: linked('feed/settle', 'c3b508cbbb59af7d90b80f0d297ce54a98c2296b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 43, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 15, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 39, 1, keysLua, 42, 1, keysLua, 52, 1, keysLua, 49, 1, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 54, 1, sharedBudget, 0, 3, delayedModule, 55, 1, delayedModule, 47, 7, delayedModule, 56, 2, sharedNumbers, 0, 7, delayedModule, 58, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 111, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 91, 5, entriesModule, 84, 7, retentionModule, 114, 8, entriesModule, 104, 25, delayedModule, 59, 18, settleLua, 7, 2, claimsModule, 147, 2, claimsModule, 7, 3, claimsModule, 132, 11, claimsModule, 0, 3, claimsModule, 143, 4, claimsModule, 149, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 69, 5, retentionModule, 52, 17, retentionModule, 78, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 2, entriesModule, 133, 3, delayedModule, 43, 4, settleLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/settle', '0da4d16cf33264aaabc42e91040ce910e3a84f3a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 37, 1, keysLua, 46, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, entriesModule, 126, 3, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 53, 1, sharedBudget, 0, 3, delayedModule, 54, 1, delayedModule, 46, 7, delayedModule, 55, 2, sharedNumbers, 0, 7, delayedModule, 57, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 112, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, settleLua, 7, 2, claimsModule, 149, 2, claimsModule, 7, 3, claimsModule, 134, 11, claimsModule, 0, 3, claimsModule, 145, 4, claimsModule, 151, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 5, settleLua, 27, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     return withoutDefaults([
@@ -3142,7 +3084,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: linked('feed/subscribe', '4b0eb822f7cda26d004f64591a75e09d905d2085', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 37, 1, keysLua, 43, 1, keysLua, 54, 1, keysLua, 63, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 69, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 4, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 54, 11, subscribeLua, 23, 2, stateModule, 149, 12, subscribeLua, 25, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, subscribeLua, 41, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 43, 1, readingModule, 0, 3, subscribeLua, 44, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', '70d55d76f28b78a08e9b517926a51b0234c1329c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 62, 1, keysLua, 70, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 70, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 5, sharedNumbers, 0, 7, subscribeLua, 19, 3, sharedNumbers, 0, 7, subscribeLua, 22, 2, stateModule, 54, 11, subscribeLua, 24, 2, stateModule, 149, 12, subscribeLua, 26, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 60, 1, keysLua, 71, 1, keysLua, 65, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 27, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 29, 1, readingModule, 0, 3, subscribeLua, 30, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([

@@ -8,7 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 24], text: `local id = ARGV[1]
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 21], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -16,31 +16,28 @@ local listens = ARGV[5] == '1'
 local claim_ms = tonumber(ARGV[6] or 1000)
 local sharded = ARGV[7] == '1'
 local counted = ARGV[8] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
 local before = lock_text(lock)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-{ id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
 redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', reader_ids, 'i' .. id)
 if token then
-forget_reader(readers, reader_ids, token)
+forget_reader(keys, token)
 end
-count_readers(lock, readers, reader_ids, now_ms)
-lapse(lock, now_ms)
+count_readers(keys, lock)
+lapse(lock)
 local served
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
-served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+served = serve_shared(keys, lock, '')
+elseif lock.last_ticket > 0 and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) then
 lock.last_ticket = 0
 end
 if lock_text(lock) ~= before then
-save_freed_lock(state, lock, now_ms)
+save_freed_lock(state, lock)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 29, 1, 6], text: `local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 20, 1, 6], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -49,39 +46,30 @@ local barging = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket = {
-id = id,
-kind = barging and 'b' or 'x',
-lease_ms = lease_ms,
-listens = listens and 1 or 0,
-units = 1,
-holder = holder,
-}
+local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
 local left = lock.last_ticket > 0
 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
-local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
+local gave = lock.id == id and lock.mode == 'x' and is_held(lock)
 if gave then
 lock.mode = '-'
 lock.expires_at_ms = 0
 end
-lapse(lock, now_ms)
+lapse(lock)
 local called = called_id(lock.called) == id
 lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
-served = serve(lock, queue, '', claim_ms, now_us, how)
-elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+served = serve(keys, lock, '')
+elseif left and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) then
 lock.last_ticket = 0
 elseif left and lock.mode == 's' then
-local first = first_ticket(queue)
+local first = first_ticket(keys)
 served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
-save_freed_lock(state, lock, now_ms)
+save_freed_lock(state, lock)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
 const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 33], text: `local states, states_at = KEYS, 1
@@ -92,14 +80,14 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-local refusal, lock = open_lock(redis.call('GET', states[at])) if refusal then return refusal end
+local refusal, lock = open_lock(redis.call('GET', states[at]), now_us) if refusal then return refusal end
 if lock.id == id and lock.mode == '-' then
 return redis.error_reply('INVALID id: this attempt has given a lock back')
 end
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+if lock.id == id and lock.mode == 'x' and is_held(lock) then
 mine = mine + 1
 end
-lapse(lock, now_ms)
+lapse(lock)
 locks[at] = lock
 end
 if mine < #locks then
@@ -114,14 +102,14 @@ end
 local leases = {}
 for at, lock in ipairs(locks) do
 if mine < #locks then
-grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-save_lock(states[at], lock, now_ms)
+grant(lock, id, holder, new_token(lock), now_ms + lease_ms)
+save_lock(states[at], lock)
 end
 leases[2 * at - 1] = tonumber(lock.token)
 leases[2 * at] = lock.expires_at_ms
 end
 return { 'granted', now_ms, leases }` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 21, 1, 8, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -131,34 +119,24 @@ local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
 local confirms = ARGV[10] == '1'
-local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
+local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
+local now_ms = lock.now_ms
+local known, ends_at_ms, ended = reading_of(keys, lock, id)
 if known then
 if confirms then
-ends_at_ms = confirm_reader(
-lock,
-readers,
-reader_ids,
-string.format('%.0f', known),
-ends_at_ms,
-lease_ms,
-now_ms
-)
-save_freed_lock(state, lock, now_ms)
+ends_at_ms = confirm_reader(keys, lock, string.format('%.0f', known), ends_at_ms, lease_ms)
+save_freed_lock(state, lock)
 end
 return { 'granted', known, ends_at_ms, now_ms }
 end
-count_readers(lock, readers, reader_ids, now_ms)
-lapse(lock, now_ms)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-{ id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+count_readers(keys, lock)
+lapse(lock)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
+local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
 local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
-served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+served = serve_shared(keys, lock, own)
 end
 local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
 local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
@@ -166,38 +144,38 @@ if fits then
 if not is_called(lock.called, now_ms) then
 lock.called = '0'
 end
-local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+local expires_at_ms = add_reader(keys, lock, ticket, lease_ms)
 if served == 'own' then
 redis.call('ZREM', queue, own)
-serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+serve_shared(keys, lock, '')
 end
 local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
 if ended then
-forget_reader(readers, reader_ids, ended)
+forget_reader(keys, ended)
 end
-save_lock(state, lock, now_ms)
+save_lock(state, lock)
 return { 'granted', token, expires_at_ms, now_ms }
 end
-known, ends_at_ms = reading_of(lock, readers, reader_ids, id, now_ms)
+known, ends_at_ms = reading_of(keys, lock, id)
 if known then
-save_lock(state, lock, now_ms)
+save_lock(state, lock)
 return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
-lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
+lock.last_ticket, place = stand_in_line(keys, lock, own)
 if ended then
-forget_reader(readers, reader_ids, ended)
+forget_reader(keys, ended)
 end
 end
-save_lock(state, lock, now_ms)
+save_lock(state, lock)
 if waits then
 return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
 return { 'held', recheck_ms, more }` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 4, 13, 1, 6, 1, 51, 1, 10], text: `local id = ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local lease_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
@@ -226,69 +204,60 @@ kept_ms_after(left_ms, line ~= '0 0')
 )
 return { 'granted', token, expires_at_ms, now_ms }
 end
-local refusal, lock = open_lock(stored) if refusal then return refusal end
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+local refusal, lock = open_lock(stored, now_us) if refusal then return refusal end
+if lock.id == id and lock.mode == 'x' and is_held(lock) then
 if confirms then
 lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
-save_freed_lock(state, lock, now_ms)
+save_freed_lock(state, lock)
 end
 return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
 return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
-lapse(lock, now_ms)
+lapse(lock)
 local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
+local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
 if is_free(lock) and lock.last_ticket == 0 then
-lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
-grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-save_lock(state, lock, now_ms)
+grant_to(lock, ticket)
+save_lock(state, lock)
 return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
-local ticket = {
-id = id,
-kind = barging and 'b' or 'x',
-lease_ms = lease_ms,
-listens = listens and 1 or 0,
-units = 1,
-holder = holder,
-}
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
-local how = { channel = channel, sharded = sharded, counted = counted }
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
 if not barging then
-served = serve(lock, queue, own, claim_ms, now_us, how)
+served = serve(keys, lock, own)
 end
 if barging or served == 'own' or served == 'nobody' then
-lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
-grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-save_lock(state, lock, now_ms)
+grant_to(lock, ticket)
+save_lock(state, lock)
 redis.call('ZREM', queue, own)
-if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+if lock.last_ticket > 0 and not call_first(keys, lock, lease_ms) then
 lock.last_ticket = 0
-save_lock(state, lock, now_ms)
+save_lock(state, lock)
 end
 return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-local stands_again = waits and called and not passes_by(lock, now_ms)
+local stands_again = waits and called and not passes_by(lock)
 if waits and called and not stands_again then
-lock.called = call_until(now_ms, claim_ms, id)
-save_lock(state, lock, now_ms)
+lock.called = call_until(now_ms + claim_ms, id)
+save_lock(state, lock)
 return { 'queued', 0, 2, more, now_ms }
 end
 if waits then
 if stands_again then
 lock.called = '0'
-stand_before_all(queue, own, lock.last_ticket)
+stand_before_all(keys, lock, own)
 end
-local newest, place = stand_in_line(queue, own, lock.last_ticket)
+local newest, place = stand_in_line(keys, lock, own)
 if newest ~= lock.last_ticket or served or stands_again then
 lock.last_ticket = newest
-save_lock(state, lock, now_ms)
+save_lock(state, lock)
 end
 if is_called(lock.called, now_ms) then
 recheck_ms = math.min(recheck_ms, claim_ms)
@@ -303,7 +272,7 @@ end
 return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
 end
 if served then
-save_lock(state, lock, now_ms)
+save_lock(state, lock)
 end
 return { 'held', recheck_ms, more }` }
 const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 1, 20], text: `local channel = ARGV[1]
@@ -329,8 +298,8 @@ tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
 const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local leases, leases_at = ARGV, 1
-local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
+local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
+local now_ms = lock.now_ms
 local ends, any = {}, false
 for at = leases_at, #leases, 2 do
 local expires_at_ms = 0
@@ -339,7 +308,7 @@ lock.mode == 's'
 and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms
 then
 expires_at_ms = now_ms + leases[at + 1]
-redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+redis.call('PEXPIRE', readers, lock_kept_ms(lock))
 redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
 any = true
 end
@@ -347,18 +316,19 @@ ends[#ends + 1] = expires_at_ms
 end
 if any then
 lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
-save_freed_lock(state, lock, now_ms)
-redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
-redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
+save_freed_lock(state, lock)
+redis.call('PEXPIRE', readers, lock_kept_ms(lock))
+redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock))
 end
 return { 'extended', now_ms, ends }` }
-const extendLua: LuaText = { file: 'lua/lock/extend.lua', taken: [8, 2, 1, 25], text: `local state, state_at = KEYS, 1
+const extendLua: LuaText = { file: 'lua/lock/extend.lua', taken: [8, 2, 1, 26], text: `local state, state_at = KEYS, 1
 local leases, leases_at = ARGV, 1
-local now_ms = math.floor(clock_us() / 1000)
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 local locks, refused = {}, {}
 for at = state_at, #state, 1 do
 local open = function()
-return read_lock(redis.call('GET', state[at]))
+return read_lock(redis.call('GET', state[at]), now_us)
 end
 local known, why = try_open(open, '1')
 locks[at] = known or false
@@ -372,10 +342,10 @@ for at = leases_at, #leases, 2 do
 local place = (at - leases_at) / 2 + 1
 local lock = locks[place]
 ends[place] = 0
-if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
+if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock) then
 lock.expires_at_ms = now_ms + leases[at + 1]
 ends[place] = lock.expires_at_ms
-save_freed_lock(state[place], lock, now_ms)
+save_freed_lock(state[place], lock)
 end
 end
 return { 'extended', now_ms, ends, refused }` }
@@ -419,9 +389,9 @@ value,
 process .. ' ' .. exact(call)
 )
 return { 'stored' }` }
-const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-lapse(lock, now_ms)
+const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
+local now_ms = lock.now_ms
+lapse(lock)
 local leases = {}
 if lock.mode == 'x' then
 leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
@@ -442,36 +412,43 @@ line[#line + 1] = ticket.kind
 line[#line + 1] = ticket.holder
 end
 return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }` }
-const keysLua: LuaText = { file: 'lua/lock/keys.lua', taken: [2, 3, -1, 2, -1, 2], text: `local state = KEYS[1]
+const keysLua: LuaText = { file: 'lua/lock/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2], text: `local state = KEYS[1]
 local queue = KEYS[2]
+local keys = {
+queue = queue,
+}
+queue = KEYS[2],
+readers = KEYS[3],
 local readers = KEYS[3]
 local readers = KEYS[2]
+readers = readers,
 local reader_ids = KEYS[4]
+reader_ids = reader_ids,
+}
 local reader_ids = KEYS[3]
+reader_ids = KEYS[4],
 local fenced = KEYS[1]` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 19], text: `local token = ARGV[1]
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 17], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
 local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
-if lock.mode ~= 's' or expires_at_ms <= now_ms then
+if lock.mode ~= 's' or expires_at_ms <= lock.now_ms then
 return { 'lost' }
 end
-forget_reader(readers, reader_ids, token)
-count_readers(lock, readers, reader_ids, now_ms)
+forget_reader(keys, token)
+count_readers(keys, lock)
 if lock.mode ~= 's' then
 lock.mode = '-'
 end
 local served
 if is_free(lock) and lock.last_ticket > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
-served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+served = serve_shared(keys, lock, '')
 end
-save_freed_lock(state, lock, now_ms)
+save_freed_lock(state, lock)
 return { 'released', served == 'more' and 1 or 0 }` }
 const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local token = ARGV[1]
 local channel = ARGV[2]
@@ -487,43 +464,41 @@ if type(saved) == 'number' then
 return { 'released', 0 }
 end
 end
-local refusal, lock = open_lock(stored) if refusal then return refusal end
+local refusal, lock = open_lock(stored, now_us) if refusal then return refusal end
 if lock.token ~= token or lock.mode == 's' then
 return { 'lost' }
 end
 if lock.mode == '-' then
 return { 'released', lock.last_ticket > 0 and 1 or 0 }
 end
-if not is_held(lock, now_ms) then
+if not is_held(lock) then
 return { 'lost' }
 end
 lock.mode = '-'
 lock.expires_at_ms = 0
 if lock.last_ticket == 0 then
-save_freed_lock(state, lock, now_ms)
+save_freed_lock(state, lock)
 return { 'released', 0 }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve(lock, queue, '', claim_ms, now_us, how)
-save_freed_lock(state, lock, now_ms)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local served = serve(keys, lock, '')
+save_freed_lock(state, lock)
 return { 'released', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 12], text: `local channel = ARGV[1]
+const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 10], text: `local channel = ARGV[1]
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state)) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-count_readers(lock, readers, reader_ids, now_ms)
-lapse(lock, now_ms)
+local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
+count_readers(keys, lock)
+lapse(lock)
 if lock.mode == 'x' or lock.last_ticket == 0 then
 return { 'served', 0 }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
-save_freed_lock(state, lock, now_ms)
+lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
+local served = serve_shared(keys, lock, '')
+save_freed_lock(state, lock)
 return { 'served', served == 'more' and 1 or 0 }` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 1, 3, 1, 3, 7, 3, 2, 9, 4, 29, 3, 16, 2, 3, 2, 8, 1, 6, 4, 34], text: `local function is_called(called, now_ms)
+const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 1, 3, 1, 3, 7, 3, 5, 5, 2, 9, 4, 28, 3, 16, 2, 3, 2, 8, 1, 6, 4, 33], text: `local function is_called(called, now_ms)
 if called == '0' then
 return false
 end
@@ -533,30 +508,34 @@ end
 local function called_id(called)
 return string.match(called, '/(.*)$')
 end
-local function call_until(now_ms, claim_ms, id)
-return now_ms + claim_ms .. '/' .. id
+local function call_until(until_ms, id)
+return until_ms .. '/' .. id
 end
-local function passes_by(lock, now_ms)
-return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= 20
+local function passes_by(lock)
+return is_free(lock) or math.abs(lock.now_ms - lock.token / 1000) <= 20
 end
-local function stand_before_all(queue, text, last_ticket)
-if last_ticket == 0 then
+local function grant_to(lock, ticket)
+local is_awaited = is_called(lock.called, lock.now_ms) and called_id(lock.called) ~= ticket.id
+lock.called = is_awaited and lock.called or '0'
+grant(lock, ticket.id, ticket.holder, new_token(lock), lock.now_ms + ticket.lease_ms)
+end
+local function stand_before_all(keys, lock, text)
+if lock.last_ticket == 0 then
 return
 end
-local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+local first = redis.call('ZRANGE', keys.queue, '0', '0', 'WITHSCORES')
 if first[1] then
-redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
+redis.call('ZADD', keys.queue, 'NX', math.floor(first[2]) - 1, text)
 end
 end
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
+local function hand_over(keys, lock, ticket, behind)
+local heard = listens_here(ticket, lock.how)
 if heard == false then
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 return false
 end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
+local token, expires_at_ms = new_token(lock), now_ms + lease_ms
 local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
 local next_ticket = behind and parse_ticket(behind)
 local is_offer = lease_ms < ticket.lease_ms
@@ -564,40 +543,40 @@ local together = not is_offer and next_ticket and process_of(next_ticket) == pro
 if together then
 message = message .. '\\n' .. first_message(next_ticket, lease_ms)
 end
-if not tell_granted(queue, ticket, message, how) then
+if not tell_granted(keys, lock, ticket, message) then
 return 'untold'
 end
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
 if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(queue, process_of(ticket), lease_ms, how)
+call_other(keys, lock, process_of(ticket), lease_ms)
 end
-if not together and not call_next(queue, next_ticket, lease_ms, how) then
+if not together and not call_next(keys, lock, next_ticket, lease_ms) then
 lock.last_ticket = 0
 end
 return 'granted'
 end
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-redis.call('ZREM', queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, how) then
+local function call_up(keys, lock, ticket, behind)
+redis.call('ZREM', keys.queue, ticket.text)
+if not tell_process(ticket, 'come ' .. ticket.id, lock.how) then
 return false
 end
-local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-lock.called = call_until(now_ms, claim_ms, ticket.id)
+local next_ticket = behind and parse_ticket(behind)
+lock.called = call_until(lock.now_ms + lock.claim_ms, ticket.id)
 local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(ticket, now_ms) then
-call_other(queue, process_of(ticket), claim_ms, how)
+if together and not has_just_asked(lock, ticket) then
+call_other(keys, lock, process_of(ticket), lock.claim_ms)
 end
-if not call_next(queue, next_ticket, claim_ms, how) then
+if not call_next(keys, lock, next_ticket, lock.claim_ms) then
 lock.last_ticket = 0
 end
 return true
 end
-local function is_overdue(called, now_ms)
-return called ~= '0' and not is_called(called, now_ms)
+local function is_overdue(lock)
+return lock.called ~= '0' and not is_called(lock.called, lock.now_ms)
 end
-local function send_back_late(lock, queue, own, now_ms, how)
-if is_overdue(lock.called, now_ms) then
+local function send_back_late(keys, lock, own)
+if is_overdue(lock) then
 lock.late = lock.late or {}
 lock.late[process_of({ id = called_id(lock.called) })] = true
 lock.called = '0'
@@ -607,16 +586,15 @@ note_late(lock, lock.id, lock.token, lock.expires_at_ms)
 lock.id = ''
 end
 if lock.late then
-send_back(queue, lock.late, own, how)
+send_back(keys, lock, lock.late, own)
 end
 end
-local function serve(lock, queue, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-send_back_late(lock, queue, own, now_ms, how)
+local function serve(keys, lock, own)
+if lock.mode == 'l' or lock.late or is_overdue(lock) then
+send_back_late(keys, lock, own)
 end
 for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
+local pair = redis.call('ZRANGE', keys.queue, '0', '1')
 if not pair[1] then
 lock.last_ticket = 0
 return 'nobody'
@@ -628,15 +606,15 @@ end
 if ticket.kind == 's' then
 return 'more'
 elseif ticket.kind == 'b' then
-if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, pair[2]) then
 return 'told'
 end
 else
-local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+local came = hand_over(keys, lock, ticket, pair[2])
 if came == 'granted' then
 return 'granted'
 elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
+if not pass_silent(keys, lock, ticket, own) then
 return 'untold'
 end
 end
@@ -644,133 +622,138 @@ end
 end
 return 'more'
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [6, 8, 2, 3, 1, 6, 3, 19, 2, 8, 1, 14, 6, 17, 4, 3, 1, 13, 1, 51], text: `local function reading_of(lock, readers, reader_ids, id, now_ms)
-local token = redis.call('HGET', reader_ids, 'i' .. id)
-local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
+const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [6, 8, 2, 3, 1, 6, 3, 20, 2, 8, 1, 20, 6, 16, 4, 2, 1, 13, 1, 51], text: `local function reading_of(keys, lock, id)
+local token = redis.call('HGET', keys.reader_ids, 'i' .. id)
+local expires_at_ms = token and tonumber(redis.call('ZSCORE', keys.readers, token) or 0)
+if lock.mode == 's' and expires_at_ms and expires_at_ms > lock.now_ms then
 return tonumber(token), expires_at_ms
 end
 return nil, nil, token
 end
-local function forget_reader(readers, reader_ids, token)
-local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-redis.call('ZREM', readers, token)
-if redis.call('HGET', reader_ids, 'i' .. id) == token then
-redis.call('HDEL', reader_ids, 'i' .. id)
+local function forget_reader(keys, token)
+local id = string.match(redis.call('HGET', keys.reader_ids, token) or '', '^%S*')
+redis.call('ZREM', keys.readers, token)
+if redis.call('HGET', keys.reader_ids, 'i' .. id) == token then
+redis.call('HDEL', keys.reader_ids, 'i' .. id)
 end
-redis.call('HDEL', reader_ids, token)
+redis.call('HDEL', keys.reader_ids, token)
 return id
 end
-local function count_readers(lock, readers, reader_ids, now_ms)
+local function count_readers(keys, lock)
 if lock.mode == 'x' then
 return
 end
-local until_ms = lock.mode == 's' and now_ms or '+inf'
-local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+local until_ms = lock.mode == 's' and lock.now_ms or '+inf'
+local ended =
+redis.call('ZRANGEBYSCORE', keys.readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
 for at = 1, #ended, 2 do
-local id = forget_reader(readers, reader_ids, ended[at])
+local id = forget_reader(keys, ended[at])
 note_late(lock, id, ended[at], ended[at + 1])
 end
 if lock.mode ~= 's' then
 return
 end
-local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
+local last = redis.call('ZRANGE', keys.readers, '-1', '-1', 'WITHSCORES')
 lock.expires_at_ms = tonumber(last[2] or 0)
 if not last[1] then
 lock.mode = 'l'
 end
 end
-local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
-local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+local function confirm_reader(keys, lock, token, ends_at_ms, lease_ms)
+local expires_at_ms = math.max(ends_at_ms, lock.now_ms + lease_ms)
 lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
-redis.call('ZADD', readers, 'XX', expires_at_ms, token)
+redis.call('PEXPIRE', keys.readers, lock.expires_at_ms - lock.now_ms + 600000)
+redis.call('PEXPIRE', keys.reader_ids, lock.expires_at_ms - lock.now_ms + 600000)
+redis.call('ZADD', keys.readers, 'XX', expires_at_ms, token)
 return expires_at_ms
 end
-local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = now_ms + lease_ms
-lock.token = string.format('%.0f', next_token(lock.token, now_us))
+local function add_reader(keys, lock, ticket, lease_ms)
+local expires_at_ms = lock.now_ms + lease_ms
+lock.token = new_token(lock)
 lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
 lock.mode = 's'
 lock.id = ''
 lock.holder = ''
-redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
-redis.call('ZADD', readers, expires_at_ms, lock.token)
-redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
-redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+redis.call(
+'HSET',
+keys.reader_ids,
+'i' .. ticket.id,
+lock.token,
+lock.token,
+ticket.id .. ' ' .. ticket.holder
+)
+redis.call('ZADD', keys.readers, expires_at_ms, lock.token)
+redis.call('PEXPIRE', keys.readers, lock.expires_at_ms - lock.now_ms + 600000)
+redis.call('PEXPIRE', keys.reader_ids, lock.expires_at_ms - lock.now_ms + 600000)
 return expires_at_ms
 end
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
+local function let_in(keys, lock, ticket)
+local heard = listens_here(ticket, lock.how)
 if heard == false then
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 return false
 end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token = next_token(lock.token, now_us)
-local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-if not tell_granted(queue, ticket, message, how) then
+local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
+local message =
+string.format('granted %s %s %.0f %.0f', ticket.id, new_token(lock), now_ms + lease_ms, now_ms)
+if not tell_granted(keys, lock, ticket, message) then
 return 'untold'
 end
-redis.call('ZREM', queue, ticket.text)
-add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+redis.call('ZREM', keys.queue, ticket.text)
+add_reader(keys, lock, ticket, lease_ms)
 return 'granted'
 end
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
+local function serve_shared(keys, lock, own)
 local let = 0
 local asleep
-if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-send_back_late(lock, queue, own, now_ms, how)
+if lock.mode == 'l' or lock.late or is_overdue(lock) then
+send_back_late(keys, lock, own)
 end
 for _ = 1, 500 do
-local pair = redis.call('ZRANGE', queue, '0', '1')
+local pair = redis.call('ZRANGE', keys.queue, '0', '1')
 if not pair[1] then
 lock.last_ticket = 0
 return 'nobody'
 end
 local ticket = parse_ticket(pair[1])
 local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, lock.now_ms) then
 return 'served'
 elseif ticket.text == own and fits then
 return 'own'
 elseif not fits then
-local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+local recheck_ms, looks = lock.expires_at_ms - lock.now_ms, own ~= ''
 local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
+redis.call('ZREM', keys.queue, ticket.text)
 else
 local passed = false
 if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
+passed = pass_silent(keys, lock, ticket, own)
 end
 if not passed then
 if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
+call_other(keys, lock, asleep, recheck_ms)
 end
 return 'served'
 end
 end
 elseif let == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
+if tell_process(ticket, 'come ' .. ticket.id, lock.how) then
 return 'served'
 end
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 elseif ticket.kind == 'b' then
-if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+if call_up(keys, lock, ticket, pair[2]) then
 return 'served'
 end
 else
 local reads = ticket.kind == 's'
 local came
 if reads then
-came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+came = let_in(keys, lock, ticket)
 else
-came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+came = hand_over(keys, lock, ticket, pair[2])
 end
 if came == 'granted' then
 if not reads then
@@ -778,7 +761,7 @@ return 'served'
 end
 let, asleep = let + 1, process_of(ticket)
 elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
+if not pass_silent(keys, lock, ticket, own) then
 return 'served'
 end
 end
@@ -786,7 +769,7 @@ end
 end
 return 'more'
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [11, 11, 1, 7, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12, 1, 7], text: `local function read_lock(stored)
+const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [12, 11, 1, 9, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12, 1, 7], text: `local function read_lock(stored, now_us)
 stored = stored or '1 - 0 0 0 0  '
 local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
 string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
@@ -802,20 +785,22 @@ last_ticket = tonumber(last_ticket),
 called = called,
 id = id,
 holder = holder,
+now_us = now_us,
+now_ms = math.floor(now_us / 1000),
 }
 end
-local function open_lock(stored)
-local lock = read_lock(stored)
+local function open_lock(stored, now_us)
+local lock = read_lock(stored, now_us)
 if lock.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 return nil, lock
 end
-local function is_held(lock, now_ms)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+local function is_held(lock)
+return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > lock.now_ms
 end
-local function lapse(lock, now_ms)
-if lock.mode ~= '-' and not is_held(lock, now_ms) then
+local function lapse(lock)
+if lock.mode ~= '-' and not is_held(lock) then
 lock.mode = 'l'
 end
 end
@@ -843,27 +828,27 @@ return '1'
 .. ' '
 .. lock.holder
 end
-local function lock_kept_ms(lock, now_ms)
-local left_ms = lock.expires_at_ms - now_ms
-local behind = lock.token / 1000 - now_ms
+local function lock_kept_ms(lock)
+local left_ms = lock.expires_at_ms - lock.now_ms
+local behind = lock.token / 1000 - lock.now_ms
 if behind > left_ms then
 left_ms = math.ceil(behind)
 end
 return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-local function save_lock(state, lock, now_ms)
-redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+local function save_lock(state, lock)
+redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock))
 end
-local function save_freed_lock(state, lock, now_ms)
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local function save_freed_lock(state, lock)
+local text, kept_ms = lock_text(lock), lock_kept_ms(lock)
 local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
 if saved.err then
 redis.call('PEXPIRE', state, kept_ms)
 redis.call('SET', state, text, 'PX', kept_ms)
 end
 end
-local function new_token(lock, now_us)
-return string.format('%.0f', next_token(lock.token, now_us))
+local function new_token(lock)
+return string.format('%.0f', next_token(lock.token, lock.now_us))
 end
 local function grant(lock, id, holder, token, expires_at_ms)
 lock.mode = 'x'
@@ -942,7 +927,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: linked('lock/abandon-shared', '8cefccf1c8d14045d6ecebb7a48be80237dabce3', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonSharedLua, 0, 8, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonSharedLua, 8, 1, stateModule, 43, 14, abandonSharedLua, 9, 1, sharedClock, 0, 4, abandonSharedLua, 10, 2, abandonSharedLua, 13, 2, sharedLine, 78, 11, sharedLine, 101, 7, abandonSharedLua, 15, 2, readersModule, 8, 9, abandonSharedLua, 17, 3, sharedLine, 171, 6, readersModule, 17, 19, abandonSharedLua, 20, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, abandonSharedLua, 21, 2, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 12, 1, abandonSharedLua, 23, 1, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, abandonSharedLua, 24, 5, stateModule, 68, 1, stateModule, 57, 6, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonSharedLua, 29, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', '4f34d48bc0e08450b31fbcef56696c9e0bba7eb9', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 10, 1, abandonSharedLua, 0, 8, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 45, 14, abandonSharedLua, 9, 2, sharedLine, 79, 10, abandonSharedLua, 11, 1, sharedLine, 89, 11, sharedLine, 112, 7, abandonSharedLua, 12, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 11, 2, readersModule, 8, 9, abandonSharedLua, 14, 3, sharedLine, 184, 6, readersModule, 17, 20, abandonSharedLua, 17, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 20, 1, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedLine, 153, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, stateModule, 35, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, abandonSharedLua, 21, 5, stateModule, 70, 1, stateModule, 59, 6, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, abandonSharedLua, 26, 3]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1001,7 +986,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('lock/abandon', 'daaf02aa9309e7029520d2224a766687639a10a5', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 2, abandonLua, 13, 8, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 21, 2, stateModule, 25, 3, abandonLua, 23, 5, stateModule, 28, 5, abandonLua, 28, 1, lineModule, 7, 3, abandonLua, 29, 3, stateModule, 33, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 12, 1, abandonLua, 32, 1, lineModule, 87, 2, lineModule, 0, 7, lineModule, 70, 3, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 108, 8, sharedLine, 27, 9, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, abandonLua, 33, 8, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, abandonLua, 41, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', '88a07f1f1a84592a3f592349677933fe0b1110de', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 79, 10, abandonLua, 11, 1, sharedLine, 89, 11, sharedLine, 112, 7, abandonLua, 12, 2, stateModule, 27, 3, abandonLua, 14, 5, stateModule, 30, 5, abandonLua, 19, 1, lineModule, 7, 3, abandonLua, 20, 3, keysLua, 2, 3, stateModule, 35, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 23, 1, lineModule, 91, 1, lineModule, 0, 7, lineModule, 74, 3, sharedLine, 153, 31, lineModule, 92, 1, lineModule, 77, 7, sharedLine, 184, 6, lineModule, 84, 7, lineModule, 93, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 119, 10, sharedLine, 27, 9, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, stateModule, 81, 7, lineModule, 30, 28, sharedLine, 129, 24, lineModule, 95, 29, abandonLua, 24, 8, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, abandonLua, 32, 3]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1059,7 +1044,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: linked('lock/acquire-all', '0973771b34e0bb0d50626c6fbd792a7f0f4a3d84', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 33, acquireAllLua, 7, 12, stateModule, 33, 3, acquireAllLua, 19, 8, stateModule, 79, 7, sharedTokens, 0, 3, stateModule, 76, 3, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 11, acquireAllLua, 27, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-all', '1e075afdd30148af90626fab68709f426b12c5e9', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 35, acquireAllLua, 7, 12, stateModule, 35, 3, acquireAllLua, 19, 8, stateModule, 81, 7, sharedTokens, 0, 3, stateModule, 78, 3, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 11, acquireAllLua, 27, 10]),
   parts: [],
   encode(args) {
     return [
@@ -1128,7 +1113,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: linked('lock/acquire-shared', '7e84adfa900d70248c7896a793f39ea6ce5156d6', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireSharedLua, 0, 10, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireSharedLua, 10, 1, sharedClock, 0, 4, acquireSharedLua, 11, 2, readersModule, 0, 8, acquireSharedLua, 13, 1, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, acquireSharedLua, 14, 2, readersModule, 36, 8, acquireSharedLua, 16, 9, stateModule, 68, 8, acquireSharedLua, 25, 4, readersModule, 8, 9, sharedLine, 171, 6, readersModule, 17, 19, acquireSharedLua, 29, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, acquireSharedLua, 30, 1, acquireSharedLua, 32, 2, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireSharedLua, 34, 2, lineModule, 0, 7, stateModule, 33, 3, acquireSharedLua, 31, 1, acquireSharedLua, 36, 1, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 37, 4, stateModule, 65, 3, acquireSharedLua, 41, 4, sharedTokens, 0, 3, readersModule, 44, 14, acquireSharedLua, 45, 3, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 58, 17, stateModule, 76, 10, lineModule, 25, 29, readersModule, 75, 5, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 62, acquireSharedLua, 48, 18, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireSharedLua, 66, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', '213d6eb257d84f7b28c9559a31180a30958910fd', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 10, 1, acquireSharedLua, 0, 10, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, acquireSharedLua, 10, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 11, 2, readersModule, 0, 8, acquireSharedLua, 12, 1, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, acquireSharedLua, 13, 2, readersModule, 37, 8, acquireSharedLua, 15, 1, stateModule, 70, 8, acquireSharedLua, 16, 4, readersModule, 8, 9, sharedLine, 184, 6, readersModule, 17, 20, acquireSharedLua, 20, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, acquireSharedLua, 21, 2, sharedLine, 79, 10, acquireSharedLua, 23, 1, sharedLine, 89, 11, sharedLine, 61, 1, sharedLine, 112, 7, sharedLine, 62, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 35, 3, acquireSharedLua, 26, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 81, 4, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 62, acquireSharedLua, 27, 4, stateModule, 67, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 78, 3, readersModule, 45, 20, acquireSharedLua, 35, 3, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 65, 16, stateModule, 81, 7, lineModule, 30, 28, readersModule, 81, 4, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 62, acquireSharedLua, 38, 18, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireSharedLua, 56, 10]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1211,7 +1196,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('lock/acquire', 'e7308c0b9500a8fa28850de28885b499204a0979', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 86, 15, acquireLua, 14, 1, stateModule, 36, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, acquireLua, 29, 1, stateModule, 25, 3, stateModule, 43, 22, acquireLua, 30, 3, stateModule, 68, 8, acquireLua, 33, 7, stateModule, 28, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, stateModule, 33, 3, stateModule, 65, 3, acquireLua, 42, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 44, 12, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 56, 5, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 7, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, acquireLua, 61, 4, sharedTokens, 0, 3, stateModule, 79, 7, stateModule, 76, 3, acquireLua, 65, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 68, 9, lineModule, 13, 3, acquireLua, 77, 2, lineModule, 10, 3, acquireLua, 79, 7, lineModule, 16, 9, acquireLua, 86, 2, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 88, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', 'bc3dd2c84e178742b9aa5f931628f1bdc0265274', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 38, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, acquireLua, 29, 1, stateModule, 27, 3, stateModule, 45, 22, acquireLua, 30, 3, stateModule, 70, 8, acquireLua, 33, 7, stateModule, 30, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 79, 10, acquireLua, 42, 1, stateModule, 35, 3, stateModule, 67, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 16, 5, acquireLua, 44, 4, keysLua, 2, 3, sharedLine, 89, 11, sharedLine, 61, 1, sharedLine, 112, 7, sharedLine, 62, 8, acquireLua, 48, 5, lineModule, 91, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, lineModule, 92, 1, lineModule, 77, 7, sharedLine, 184, 6, lineModule, 84, 7, lineModule, 93, 2, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 119, 10, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 30, 28, sharedLine, 129, 24, lineModule, 95, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 16, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 59, 9, lineModule, 13, 3, acquireLua, 68, 2, lineModule, 10, 3, acquireLua, 70, 7, lineModule, 21, 9, acquireLua, 77, 2, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireLua, 79, 21]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1275,7 +1260,7 @@ export type ClearAnswer =
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('lock/clear', 'e45638f6afd7eb342dd4aed84c0f4567be473a4c', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
+  script: /* @__PURE__ */ linked('lock/clear', 'e45638f6afd7eb342dd4aed84c0f4567be473a4c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 7, 1, keysLua, 10, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 100, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1320,7 +1305,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: linked('lock/extend-shared', '055a8b9c7c6e96a09d8f201eff4110917b71486d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendSharedLua, 0, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, extendSharedLua, 1, 1, sharedClock, 0, 4, extendSharedLua, 2, 2, stateModule, 36, 7, stateModule, 57, 8, extendSharedLua, 4, 15, stateModule, 68, 1, stateModule, 43, 14, stateModule, 69, 7, extendSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/extend-shared', 'e2b2d2541a615e89c7437b253113ef11f1065e5c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 8, 1, keysLua, 13, 1, extendSharedLua, 0, 1, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 38, 7, stateModule, 59, 8, extendSharedLua, 4, 15, stateModule, 70, 1, stateModule, 45, 14, stateModule, 71, 7, extendSharedLua, 19, 5]),
   parts: ['state', 'readers', 'reader-ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1378,7 +1363,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('lock/extend', 'dbb6324e07bc37b7c393242441a10d347c765acd', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 18, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 25, 3, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, stateModule, 68, 8, extendLua, 15, 12]),
+  script: /* @__PURE__ */ linked('lock/extend', 'ad08e8fc9deefdec8661b5b075c53052b6125e19', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 0, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 27, 3, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, stateModule, 70, 8, extendLua, 16, 12]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1421,7 +1406,7 @@ export type FencedGetAnswer =
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: linked('lock/fenced-get', '761c3722de1a6b6035c7cbb20c8d75b4784150e8', { reads: true, bytes: true }, [keysLua, 6, 1, fencedGetLua, 0, 1, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedGetLua, 1, 8]),
+  script: /* @__PURE__ */ linked('lock/fenced-get', '761c3722de1a6b6035c7cbb20c8d75b4784150e8', { reads: true, bytes: true }, [keysLua, 15, 1, fencedGetLua, 0, 1, stateModule, 121, 1, stateModule, 109, 12, stateModule, 122, 6, fencedGetLua, 1, 8]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1469,7 +1454,7 @@ export type FencedSetAnswer =
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: linked('lock/fenced-set', '62dc1521eb0a69a96869aaf55ce8fdd851e16202', { reads: false, bytes: false }, [keysLua, 6, 1, fencedSetLua, 0, 5, stateModule, 119, 1, stateModule, 107, 12, stateModule, 120, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
+  script: /* @__PURE__ */ linked('lock/fenced-set', '62dc1521eb0a69a96869aaf55ce8fdd851e16202', { reads: false, bytes: false }, [keysLua, 15, 1, fencedSetLua, 0, 5, stateModule, 121, 1, stateModule, 109, 12, stateModule, 122, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
   parts: ['fenced'],
   encode(args) {
     return [
@@ -1525,7 +1510,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('lock/inspect', '9f1763fda55278efba4408af9a1ac4fe1c7ada34', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, inspectLua, 2, 13, sharedLine, 89, 12, inspectLua, 15, 8]),
+  script: /* @__PURE__ */ linked('lock/inspect', '154bf75ed521a9e22086a8b7036f0aa612f7fad0', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 7, 1, keysLua, 10, 1, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, inspectLua, 2, 13, sharedLine, 100, 12, inspectLua, 15, 8]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode() {
     return []
@@ -1573,7 +1558,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: linked('lock/release-shared', 'f923de6cab3591089d28b81581b0dd3ffc19ae1d', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseSharedLua, 0, 5, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseSharedLua, 5, 1, sharedClock, 0, 4, releaseSharedLua, 6, 6, readersModule, 8, 9, releaseSharedLua, 12, 1, sharedLine, 171, 6, readersModule, 17, 19, releaseSharedLua, 13, 5, stateModule, 33, 3, releaseSharedLua, 18, 2, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, releaseSharedLua, 20, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, releaseSharedLua, 22, 2]),
+  script: /* @__PURE__ */ linked('lock/release-shared', 'a81246c36a90634f35b248066d68186930ba99d9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, releaseSharedLua, 0, 5, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, releaseSharedLua, 5, 5, keysLua, 2, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 14, 1, keysLua, 12, 1, readersModule, 8, 9, releaseSharedLua, 10, 1, sharedLine, 184, 6, readersModule, 17, 20, releaseSharedLua, 11, 5, stateModule, 35, 3, releaseSharedLua, 16, 2, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, releaseSharedLua, 18, 2, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, releaseSharedLua, 20, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([
@@ -1624,7 +1609,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('lock/release', '36a8ebb917d0889248e1f6e0125b146a7d2a8057', { reads: false, bytes: false }, [keysLua, 0, 2, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 101, 6, releaseLua, 8, 6, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, releaseLua, 14, 7, stateModule, 25, 3, releaseLua, 21, 5, stateModule, 43, 14, stateModule, 36, 7, stateModule, 57, 8, stateModule, 68, 8, releaseLua, 26, 4, lineModule, 87, 2, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, lineModule, 89, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 4, sharedLine, 171, 6, lineModule, 80, 7, lineModule, 90, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 108, 8, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 76, 3, sharedLine, 36, 7, stateModule, 79, 7, lineModule, 25, 29, sharedLine, 116, 24, lineModule, 92, 29, releaseLua, 30, 4]),
+  script: /* @__PURE__ */ linked('lock/release', '72dd628142e808f2b7897d35938c7d49298db91a', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 103, 6, releaseLua, 8, 6, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, releaseLua, 14, 7, stateModule, 27, 3, releaseLua, 21, 5, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, stateModule, 70, 8, releaseLua, 26, 5, keysLua, 2, 1, keysLua, 5, 1, keysLua, 4, 1, lineModule, 91, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, lineModule, 92, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 4, sharedLine, 184, 6, lineModule, 84, 7, lineModule, 93, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 119, 10, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, stateModule, 81, 7, lineModule, 30, 28, sharedLine, 129, 24, lineModule, 95, 29, releaseLua, 31, 3]),
   parts: ['state', 'queue'],
   encode(args) {
     return withoutDefaults([
@@ -1672,7 +1657,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('lock/serve', '17b2c25fa39a5dbfcfefe7f12e37510faf0017fc', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, stateModule, 18, 1, stateModule, 0, 18, stateModule, 19, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, sharedLine, 171, 6, readersModule, 17, 6, readersModule, 8, 9, readersModule, 23, 13, serveLua, 7, 1, stateModule, 28, 1, stateModule, 25, 3, stateModule, 29, 4, serveLua, 8, 4, readersModule, 75, 4, lineModule, 0, 7, lineModule, 70, 3, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, readersModule, 79, 1, lineModule, 73, 3, lineModule, 7, 3, lineModule, 76, 11, readersModule, 80, 2, stateModule, 33, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 54, 16, sharedLine, 4, 6, sharedTokens, 0, 3, sharedLine, 36, 7, readersModule, 44, 31, stateModule, 76, 10, lineModule, 25, 29, readersModule, 82, 60, serveLua, 12, 2, stateModule, 68, 1, stateModule, 43, 20, stateModule, 36, 7, stateModule, 63, 2, stateModule, 69, 7, serveLua, 14, 2]),
+  script: /* @__PURE__ */ linked('lock/serve', '5e1c979183a570d87e7119329dd19d6e8827c388', { reads: false, bytes: false }, [keysLua, 0, 1, serveLua, 0, 4, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, serveLua, 4, 1, keysLua, 2, 1, keysLua, 5, 2, keysLua, 14, 1, keysLua, 12, 1, sharedLine, 184, 6, readersModule, 17, 7, readersModule, 8, 9, readersModule, 24, 13, serveLua, 5, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, serveLua, 6, 5, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, stateModule, 35, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, serveLua, 11, 1, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, serveLua, 12, 2]),
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   encode(args) {
     return withoutDefaults([

@@ -276,7 +276,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('once/abandon', 'cbd5c4112f3cac11fa1c4f88ea4d9476a383a647', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
+  script: /* @__PURE__ */ linked('once/abandon', 'cbd5c4112f3cac11fa1c4f88ea4d9476a383a647', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -325,7 +325,7 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: linked('once/begin', '0a2b4eb07b04fe9f7ab3abfcaafacffe21557b11', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
+  script: /* @__PURE__ */ linked('once/begin', '0a2b4eb07b04fe9f7ab3abfcaafacffe21557b11', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
   parts: ['state'],
   encode(args) {
     return [
@@ -392,7 +392,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('once/clear', '82ba2f51108b523d6c45debce3799884fd31ebe5', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 5, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 42, 10, clearLua, 18, 2]),
+  script: /* @__PURE__ */ linked('once/clear', '82ba2f51108b523d6c45debce3799884fd31ebe5', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 5, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 42, 10, clearLua, 18, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -442,7 +442,7 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: linked('once/complete', '9e544f892fa0fecf733680bcb2eda63fbe96b9d0', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
+  script: /* @__PURE__ */ linked('once/complete', '9e544f892fa0fecf733680bcb2eda63fbe96b9d0', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([
@@ -503,7 +503,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('once/extend', '92492db66b233b2f0493cde6b153a3be8476eee0', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 45, 3, stateModule, 39, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  script: /* @__PURE__ */ linked('once/extend', '92492db66b233b2f0493cde6b153a3be8476eee0', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 45, 3, stateModule, 39, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -546,7 +546,7 @@ export type FindAnswer =
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('once/find', '61ca76bd1c9dec064cd00f95a8b4761e2e6eaa04', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
+  script: /* @__PURE__ */ linked('once/find', '61ca76bd1c9dec064cd00f95a8b4761e2e6eaa04', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
   parts: ['state'],
   encode(args) {
     return [
@@ -583,7 +583,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('once/inspect', '56e5e3a16a1adb019970bb1da52e04d2a3e8f057', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
+  script: /* @__PURE__ */ linked('once/inspect', '56e5e3a16a1adb019970bb1da52e04d2a3e8f057', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
   parts: ['state'],
   encode() {
     return []
@@ -630,7 +630,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('once/release', 'aad40e045f7f5d179af6ca1fca448b6d86ba7795', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
+  script: /* @__PURE__ */ linked('once/release', 'aad40e045f7f5d179af6ca1fca448b6d86ba7795', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
   parts: ['state'],
   encode(args) {
     return withoutDefaults([

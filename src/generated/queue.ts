@@ -8,7 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedLine, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 11, 1, 12, 1, 3, 1, 16, 1, 8, 1, 60], text: `local codec = ARGV[1]
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 11, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -20,17 +20,17 @@ local sharded = ARGV[9] == '1'
 local counted = ARGV[10] == '1'
 local acks, acks_at = ARGV, 11
 local queue = read_queue(meta, codec, caller)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then
+begin_call(queue)
+local now_us, now_ms = queue.now_us, queue.now_ms
+if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call) then
 return { 'declined' }
 end
-local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
-judge_plain(jobs, acks, acks_at)
-local taken, stored = look_at_listed(jobs, ready, limit)
-if not ended or not taken then
+local acked = judge_plain(jobs, acks, acks_at)
+local taken, stored = look_at_listed(keys, limit)
+if not acked or not taken then
 return { 'declined' }
 end
+local numbers = acked.numbers
 local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
 if #numbers > 0 then
@@ -38,8 +38,8 @@ redis.call('HDEL', jobs, '')
 if acks_alone then
 redis.call('ZREM', leases, '')
 end
-queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
-note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
+queue.claimed, queue.acked = queue.claimed - acked.bytes, queue.acked + #numbers
+note_ran(queue, acked)
 end
 if queue.watch_ms <= now_ms then
 queue.watch_ms = 0
@@ -47,8 +47,7 @@ end
 if count > 0 then
 queue.token = next_token(queue.token, now_us) - 1
 token, ends_ms = queue.token, now_ms + lease_ms
-names, payloads =
-lease_plain(jobs, ready, leases, queue, numbers, taken, stored, now_us, ends_ms)
+names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
 if not names then
 if #numbers == 0 then
 redis.call('ZADD', leases, 'XX', '0', '')
@@ -58,48 +57,37 @@ end
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
-local how = { channel = channel, sharded = sharded, counted = counted }
+queue.how = { channel = channel, sharded = sharded, counted = counted }
 local score = leave_idle(idle, queue, worker)
 if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
-call_idle(idle, queue, 1, now_ms, how)
+call_idle(idle, queue, 1)
 elseif count > 0 and not waits then
-see_to(idle, queue, ends_ms, now_ms, how)
+see_to(idle, queue, ends_ms)
 elseif limit == 0 then
-see_to_watch(idle, queue, score, now_ms, how)
+see_to_watch(idle, queue, score)
 end
 if waits then
-note_time(queue, now_us)
+note_time(queue)
 local due_ms = queue.due_ms < 9007199254740991 and queue.due_ms or nil
-recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+recheck_ms = wait_idle(idle, queue, worker, due_ms, score)
 end
 end
 if queue.noted then
-leave_notes(notes, stats, queue, queue.noted, now_ms)
+leave_notes(keys, queue, queue.noted)
 end
 local taken_text = table.concat(taken, ' ')
-save_queue_and_call(
-meta,
-queue,
-caller,
-call,
-now_ms,
-string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-)
+local answer = string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
+save_queue_and_call(meta, queue, caller, call, answer)
 if #numbers > 0 then
 if acks_alone then
 redis.call('ZREM', leases, unpack(numbers))
 end
-redis.call('HDEL', jobs, unpack(ended))
+redis.call('HDEL', jobs, unpack(acked.fields))
 end
 if queue.listened_ms > now_ms then
 local pieces = { '' }
 if #numbers > 0 then
-local tokens = { acks[acks_at + 1] }
-for place = 2, are_in_turn and 1 or #numbers do
-tokens[place] = acks[acks_at + place * 2 - 1]
-end
-local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
-plain_line(pieces, '\\n*acked\\t', ended_text, tokens_text, names_of(name, runs))
+add_acked_line(pieces, acked, acks, acks_at)
 end
 if count > 0 then
 plain_line(pieces, '\\n*claimed\\t', taken_text, exact(token + 1), names)
@@ -118,7 +106,7 @@ taken_text,
 names,
 payloads,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 11, 1, 15, 1, 5, 1, 10, 1, 14, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 11, 1, 14, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local caller = ARGV[3]
 local call = ARGV[4]
@@ -131,8 +119,7 @@ local counted = ARGV[10] == '1'
 local acks, acks_at = ARGV, 11
 local refusal, queue = open_queue(meta, caller, codec, partitions) if refusal then return refusal end
 local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
 if settings.rate_limit > 0 then
 settings.rate_burst = read_burst(meta, 'burst', settings)
@@ -140,12 +127,9 @@ end
 local paused = settings.paused and 1 or 0
 if remembered then
 local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
-local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
+local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
 local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
-return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
-end
-if queue.listened_ms > now_ms then
-queue.events = {}
+return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 local has_tried = false
 if limit > 0 and queue.marks % 4 > 0 then
@@ -153,42 +137,43 @@ has_tried = try_taking(keys, queue, #acks >= acks_at)
 end
 local refused
 do
-refused, queue.over = carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
+refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
 end
-if limit > 0 and queue.watch_ms <= now_ms then
+if limit > 0 and queue.watch_ms <= queue.now_ms then
 queue.watch_ms = 0
 end
 if queue.marks > 1 then
-queue.is_behind = is_behind(queue, now_ms)
+queue.is_behind = is_behind(queue)
 end
-if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
-bring_due(keys, meta, queue, settings, now_us, limit)
+if
+limit > 0 and (queue.due_ms <= queue.now_ms or (queue.is_behind and queue.due_ms > queue.now_ms + 1000))
+then
+bring_due(keys, queue, settings, limit)
 end
 local settled = 0
 if queue.settling then
-settled = settle_children(keys, queue, now_us, 100)
-queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or 9007199254740991)
+settled = settle_children(keys, queue, 100)
+queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings) or 9007199254740991)
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
 local score = leave_idle(idle, queue, worker)
 if limit == 0 then
 local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
 if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-call_idle(idle, queue, 1, now_ms, how)
+call_idle(idle, queue, 1)
 end
-see_to_watch(idle, queue, score, now_ms, how)
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+see_to_watch(idle, queue, score)
+tell_others(keys, queue)
+save_queue_and_call(meta, queue, caller, call, format_claimed(0, 0, 0, refused))
+return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 if is_marked(queue, 2) then
-release_held(keys, now_us, 100)
+release_held(keys, queue.now_us, 100)
 end
-local room = room_of(leases, queue, settings, limit, now_us)
+local room = room_of(leases, queue, settings, limit)
 local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
 local is_cut
-told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, now_us, lease_ms)
+told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
 if not told then
 told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
 elseif is_cut then
@@ -199,24 +184,24 @@ local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
 if count == room and count > 0 and has_more(keys, queue) then
-call_idle(idle, queue, 1, now_ms, how)
+call_idle(idle, queue, 1)
 elseif count > 0 and not waits then
-see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
+see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms))
 end
 end
 if waits then
-recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
+recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count)
 elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
 recheck_ms = 1
 end
 if queue.is_refused and recheck_ms > 0 then
 recheck_ms = math.max(recheck_ms, 1000)
 end
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
+tell_others(keys, queue)
+save_queue_and_call(meta, queue, caller, call, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }` }
-const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 7, 1, 50], text: `local codec = ARGV[1]
+return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }` }
+const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 7, 1, 45], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
@@ -231,16 +216,11 @@ local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
 return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
 end
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-try_rights(meta, queue, keys)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
-local tally, refused = new_spec_tally(), {}
+try_rights(keys, queue)
+local first = number_jobs(queue, (#steps - steps_at + 1) / 26)
+local tally, refused = new_spec_tally(steps), {}
 for at = steps_at, #steps, 26 do
 local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
 local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
@@ -248,14 +228,14 @@ if why then
 refused[#refused + 1] = place
 refused[#refused + 1] = why
 if why == 'cancelled' then
-stop_job(keys, queue, seq, now_us)
+stop_job(keys, queue, seq)
 end
 else
-finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] }, now_us)
+finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] })
 if target == '' then
-enqueue_spec(keys, queue, tally, steps, at + 4, place, exact(first + place), now_us)
+enqueue_spec(keys, queue, tally, at + 4, place, exact(first + place))
 else
-put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4), now_us)
+put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4))
 end
 end
 if why or target ~= '' then
@@ -263,15 +243,15 @@ queue.enqueued = queue.enqueued - 1
 end
 end
 if queue.settling then
-tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+tally.ready = tally.ready + settle_children(keys, queue, 100)
 end
 if frees_others(queue) then
 tally.ready = math.max(tally.ready, 1)
 end
-see_to_new(keys, queue, tally, now_ms, how)
-tell_others(keys, queue, now_ms, how)
+see_to_new(keys, queue, tally)
+tell_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
-save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+save_queue_and_call(meta, queue, caller, call, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }` }
 const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local begin = ARGV[2] == '1'
@@ -292,13 +272,13 @@ local limit = tonumber(ARGV[3])
 local again_ms = tonumber(ARGV[4])
 local refusal, queue = open_queue(meta, caller) if refusal then return refusal end
 local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-local from, till = '(0', string.format('%.0f', now_ms)
+begin_call(queue)
+local from, till = '(0', string.format('%.0f', queue.now_ms)
 if remembered then
 from, till = remembered, remembered
 end
 local refs = redis.call('ZRANGEBYSCORE', parents, from, till, 'LIMIT', '0', limit)
-local asked, again = {}, string.format('%.0f', now_ms + again_ms)
+local asked, again = {}, string.format('%.0f', queue.now_ms + again_ms)
 for _, ref in ipairs(refs) do
 local name, id = string.match(ref, '^q(.*)\\1(.*)$')
 asked[#asked + 1] = name
@@ -314,9 +294,9 @@ if #refs < limit and has_flag(queue.chores, 4) then
 queue.chores = queue.chores - 4
 end
 if #refs > 0 then
-note_due(queue, now_ms + again_ms)
+note_due(queue, queue.now_ms + again_ms)
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, again)
+save_queue_and_call(meta, queue, caller, call, again)
 return { 'asked', asked, queue.last }` }
 const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 23], text: `local codec = ARGV[1]
 local id = ARGV[2]
@@ -327,7 +307,7 @@ local since_ms = tonumber(ARGV[6])
 local comes = ARGV[7] == '1'
 local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
-local seq, record, run = find_job(jobs, ids, id)
+local seq, record, run = find_job(keys, id)
 if leaves then
 leave_waiters(jobs, seq, waiter)
 return { 'left' }
@@ -348,7 +328,7 @@ flag_job(jobs, queue, seq, record, run, 4)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }` }
-const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 7, 1, 52], text: `local codec = ARGV[1]
+const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 7, 1, 39], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
@@ -360,13 +340,8 @@ local refusal, remembered = recall(queue.record, call) if refusal then return re
 if remembered then
 return { 'buried', 0, parse_refused(remembered) }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-try_rights(meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
 local seq = failures[at]
@@ -375,61 +350,48 @@ if why then
 refused[#refused + 1] = (at - failures_at) / 4
 refused[#refused + 1] = why
 if why == 'cancelled' then
-stop_job(keys, queue, seq, now_us)
+stop_job(keys, queue, seq)
 end
 else
 local job = read_job(record, queue.usual)
 redis.call('ZREM', leases, seq)
-end_claim(keys, queue, job, run, now_us)
-bury_claimed(
-keys,
-queue,
-seq,
-job,
-run,
-failures[at + 2],
-failures[at + 3],
-now_ms
-)
+end_claim(keys, queue, job, run)
+local failure = { kind = failures[at + 2], message = failures[at + 3] }
+bury_claimed(keys, queue, seq, job, run, failure)
 ran[#ran + 1] = run.at_ms
 ran[#ran + 1] = run.name
 end
 end
-note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
+note_spans(queue, 'b', ran, queue.now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
-freed = math.max(freed, settle_children(keys, queue, now_us, 100))
-see_to_rest(idle, queue, now_ms, how)
+freed = math.max(freed, settle_children(keys, queue, 100))
+see_to_rest(idle, queue)
 end
 if queue.idle > 0 and freed > 0 then
-call_idle(idle, queue, math.min(freed, 8), now_ms, how)
+call_idle(idle, queue, math.min(freed, 8))
 end
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+tell_others(keys, queue)
+save_queue_and_call(meta, queue, caller, call, format_places(refused, {}))
 return { 'buried', queue.chores, refused }` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 4, 1, 67], text: `local channel = ARGV[1]
+const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 4, 1, 52], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
 break
 end
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local is_held = run and (run.state == 'c' or run.state == 'x')
 if seq and not has_tried then
 if is_held then
 refuse_when_full(keys)
 end
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 has_tried = true
 end
 if not seq then
@@ -437,21 +399,17 @@ outcomes[#outcomes + 1] = 'absent'
 elseif is_held then
 if run.state == 'c' then
 happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
-note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
+local entry = { what = 'x', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+note_history(jobs, seq, run, entry)
 end
-redis.call(
-'HSET',
-jobs,
-'r' .. seq,
-pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
-)
+store_run(jobs, seq, run, 'x', run.at_ms)
 outcomes[#outcomes + 1] = 'stopping'
 else
 local job = read_job(record, queue.usual)
-displace(keys, queue, seq, job, run, size_of(record, run), now_us)
+displace(keys, queue, seq, job, run, size_of(record, run))
 happened(queue, 'cancelled', seq, job, run, '')
 if not run or run.state ~= 'd' and run.state ~= 'f' then
-note_end(queue, jobs, seq, job, run, 'x', '', '', '')
+note_end(jobs, queue, seq, job, run, CANCELLED)
 end
 erase_job(keys, queue, seq, job, run)
 queue.cancelled = queue.cancelled + 1
@@ -460,37 +418,26 @@ outcomes[#outcomes + 1] = 'cancelled'
 end
 end
 if queue.settling then
-local became_ready = settle_children(keys, queue, now_us, 100)
-see_to_rest(idle, queue, now_ms, how)
+local became_ready = settle_children(keys, queue, 100)
+see_to_rest(idle, queue)
 if queue.idle > 0 then
-call_idle(
-idle,
-queue,
-math.min(became_ready, 8),
-now_ms,
-{ channel = channel, sharded = sharded, counted = counted }
-)
+call_idle(idle, queue, math.min(became_ready, 8))
 end
 end
 if queue.left then
 sweep_ready(keys, queue, queue.left)
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 5, 1, 1, 1, 47], text: `local channel = ARGV[1]
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 5, 1, 1, 1, 34], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local id = ARGV[4]
 local changes, changes_at = ARGV, 5
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-local seq, record, run = find_job(jobs, ids, id)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
 return { 'refused', state }
@@ -503,32 +450,24 @@ end
 if changes[changes_at] == '1' then
 refuse_when_full(keys)
 end
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local wants = read_wants(keys, seq)
 for at = changes_at, #changes, 2 do
 change_parent(keys, queue, seq, wants, changes[at] == '1', changes[at + 1])
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)
-if
-left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms, now_us)
-then
+if left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms) then
 became_ready = 1
 end
 if queue.settling then
-became_ready = became_ready + settle_children(keys, queue, now_us, 100)
-see_to_rest(idle, queue, now_ms, how)
+became_ready = became_ready + settle_children(keys, queue, 100)
+see_to_rest(idle, queue)
 end
 if queue.idle > 0 then
-call_idle(
-idle,
-queue,
-math.min(became_ready, 8),
-now_ms,
-{ channel = channel, sharded = sharded, counted = counted }
-)
+call_idle(idle, queue, math.min(became_ready, 8))
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 save_queue(meta, queue)
 return { 'changed', left, queue.chores }` }
 const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 1, 1, 2, 39, 1, 7, 1, 13], text: `local channel = ARGV[1]
@@ -594,7 +533,7 @@ redis.call('UNLINK', listeners)
 end
 end
 return { 'cleared', existed }` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 12, 1, 13, 1, 33], text: `local codec = ARGV[1]
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 12, 1, 13, 1, 32], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -610,7 +549,7 @@ local refusal, queue = open_queue(meta, '', codec, partitions) if refusal then r
 if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
-local now_us = clock_us()
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local group = open_group(groups, queue, name)
 if paused >= 0 then
 group.paused = paused == 1
@@ -620,8 +559,8 @@ local before = rate_of(group)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-try_group(meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
-begin_queue(meta, queue, now_us)
+try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
+begin_queue(meta, queue)
 if rate_limit >= 0 then
 group.rate_burst = rate_limit > 0 and rate_burst or 0
 local more = keep_burst(groups, '\\255' .. name, group)
@@ -629,16 +568,15 @@ if more ~= 0 and redis.call('HINCRBY', groups, '\\255', more) == 0 then
 redis.call('HDEL', groups, '\\255')
 end
 end
-group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
+group.arrival_us = arrival_by(group, group.arrival_us, before, queue.now_us)
 if group.in_ring then
 redis.call('LREM', turns, '0', name)
 group.in_ring = false
 end
 redis.call('ZREM', held, name)
-place_group(keys, name, group, now_us)
+place_group(keys, name, group, queue.now_us)
 if group.in_ring and queue.idle > 0 then
-local now_ms = math.floor(now_us / 1000)
-call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+call_idle(idle, queue, 1)
 end
 save_queue(meta, queue)
 end
@@ -652,7 +590,7 @@ group.ready,
 group.claimed,
 group.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 13, 1, 21, 1, 3, 1, 21], text: `local codec = ARGV[1]
+const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 13, 1, 20, 1, 3, 1, 21], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -683,20 +621,19 @@ settings.rate_burst = rate_limit > 0 and rate_burst or 0
 end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local text = format_settings(settings)
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
-begin_queue(meta, queue, now_us)
+begin_queue(meta, queue)
 if resumes then
-note_due(queue, now_ms)
+note_due(queue, queue.now_ms)
 end
 redis.call('HSET', meta, 'codec', codec)
 keep_burst(meta, 'burst', settings)
 redis.call('HSET', meta, 'settings', text)
-queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
+queue.arrival_us = arrival_by(settings, queue.arrival_us, before, queue.now_us)
 if not settings.paused and queue.idle > 0 then
-call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+call_idle(idle, queue, 1)
 end
 save_queue(meta, queue)
 end
@@ -745,7 +682,7 @@ return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 10, 1, 24, 1, 11, 1, 51], text: `local codec = ARGV[1]
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 10, 1, 24, 1, 10, 1, 51], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -766,27 +703,26 @@ end
 if name == '' or #name > 254 then
 return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
-local now_us = clock_us()
+begin_call(queue)
 local count = #payloads - payloads_at + 1
-local first = number_jobs(queue, count, now_us)
+local first = number_jobs(queue, count)
 local form, base = exact_range(first, queue.last)
 local first_seq = string.format(form, first - base)
 if queue.usual == '' then
 queue.usual = name
 end
 local head = plain_head(name, queue.usual)
-local now_ms = math.floor(now_us / 1000)
-begin_queue(meta, queue, now_us)
+local now_ms = queue.now_ms
+begin_queue(meta, queue)
 local handed, call_others
 if queue.idle > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
+queue.how = { channel = channel, sharded = sharded, counted = counted }
 local payload, called = payloads[payloads_at], false
-if count == 1 and may_hand(queue, codec, ready, name, payload, now_ms, how) then
-handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+if count == 1 and may_hand(ready, queue, codec, name, payload) then
+handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
 end
-call_others = not called
-and function()
-call_idle(idle, queue, math.min(count, 8), now_ms, how)
+call_others = not called and function()
+call_idle(idle, queue, math.min(count, 8))
 end
 end
 if not handed then
@@ -805,7 +741,7 @@ fields[filled - 1], fields[filled] = seq, record
 else
 local whole = full_head(read_job(head, queue.usual))
 local stored, size, flags = record_fields(queue, seq, whole, payload)
-add_run(stored, seq, pack_run('r', 0, 0, now_ms, size, flags, name))
+add_run(stored, seq, pack_new_run('r', now_ms, size, flags, name))
 for _, field in ipairs(stored) do
 filled = filled + 1
 fields[filled] = field
@@ -838,10 +774,10 @@ plain_line(pieces, '\\n*claimed\\t', first_seq, exact(queue.token), names)
 end
 publish_pieces(listeners, pieces, now_ms)
 end
-leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
-save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
+leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
+save_queue_and_call(meta, queue, caller, call, first_seq)
 return { 'enqueued', first }` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 36], text: `local codec = ARGV[1]
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 31], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local caller = ARGV[4]
@@ -858,33 +794,28 @@ local refusal, remembered = recall(queue.record, call) if refusal then return re
 if remembered then
 return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 if meets_others(queue, specs, specs_at) then
 refuse_when_full(keys)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 else
 try_places(keys, specs, specs_at)
 end
-local first = number_jobs(queue, (#specs - specs_at + 1) / 22, now_us)
+local first = number_jobs(queue, (#specs - specs_at + 1) / 22)
 local form, base = exact_range(first, queue.last)
-local tally = new_spec_tally()
-begin_queue(meta, queue, now_us)
+local tally = new_spec_tally(specs)
+begin_queue(meta, queue)
 begin_jobs(keys, queue)
 for at = specs_at, #specs, 22 do
 local place = (at - specs_at) / 22
-enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
+enqueue_spec(keys, queue, tally, at, place, string.format(form, first - base + place))
 end
 if queue.settling then
-tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+tally.ready = tally.ready + settle_children(keys, queue, 100)
 end
-see_to_new(keys, queue, tally, now_ms, how)
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
+see_to_new(keys, queue, tally)
+tell_others(keys, queue)
+save_queue_and_call(meta, queue, caller, call, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }` }
 const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 15, 1, 6], text: `local codec = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
@@ -929,7 +860,7 @@ local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
 if is_left(budget) then
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 if seq then
 spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
 spend(budget, 0, tell_log(log, jobs, seq, place))
@@ -941,7 +872,7 @@ end
 return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
 const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local id = ARGV[1]
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local seq, _, run = find_job(jobs, ids, id)
+local seq, _, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
 end
@@ -992,25 +923,29 @@ queue.blocked,
 redis.call('ZCARD', outbox),
 read_burst(meta, 'burst', settings),
 }` }
-const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
+const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
+local keys = {
+meta = meta,
 local jobs = KEYS[2]
 local keys = {
 jobs = jobs,
 jobs = KEYS[2],
 local ready = KEYS[3]
+ready = ready,
 ready = KEYS[3],
 local ready = KEYS[2]
-ready = ready,
+local keys = {
 prioritized = KEYS[4],
 local prioritized = KEYS[4]
 local prioritized = KEYS[3]
 prioritized = prioritized,
+}
 scheduled = KEYS[5],
 local scheduled = KEYS[5]
 local scheduled = KEYS[4]
 local leases = KEYS[4]
-local leases = KEYS[6]
 leases = leases,
+local leases = KEYS[6]
 leases = KEYS[6],
 leases = KEYS[4],
 local leases = KEYS[3]
@@ -1024,7 +959,6 @@ groups = KEYS[8],
 groups = KEYS[7],
 local groups = KEYS[8]
 local groups = KEYS[2]
-local keys = {
 groups = groups,
 local groups = KEYS[7]
 local groups = KEYS[6]
@@ -1042,12 +976,13 @@ local held = KEYS[4]
 }
 held = KEYS[8],
 ids = KEYS[11],
-local ids = KEYS[3]
+ids = KEYS[3],
+}
+ids = KEYS[10],
+local ids = KEYS[11]
+ids = KEYS[9],
 local ids = KEYS[10]
 ids = ids,
-local ids = KEYS[11]
-ids = KEYS[10],
-local ids = KEYS[9]
 dead = KEYS[12],
 dead = KEYS[11],
 local dead = KEYS[12]
@@ -1055,14 +990,14 @@ local dead = KEYS[8]
 failed = KEYS[13],
 failed = KEYS[12],
 local failed = KEYS[13]
-local failed = KEYS[3]
-local failed = KEYS[12]
-failed = failed,
+local keys = {
+failed = KEYS[3],
 kinds = KEYS[14],
 kinds = KEYS[13],
 local kinds = KEYS[14]
 local kinds = KEYS[2]
-local kinds = KEYS[4]
+kinds = KEYS[4],
+}
 local kinds = KEYS[13]
 kinds = kinds,
 done = KEYS[15],
@@ -1076,7 +1011,6 @@ idle = KEYS[16],
 local idle = KEYS[15]
 local idle = KEYS[14]
 local idle = KEYS[2]
-}
 idle = KEYS[15],
 blocked = KEYS[17],
 blocked = KEYS[16],
@@ -1143,33 +1077,30 @@ tagged = KEYS[23],
 tagged = KEYS[22],
 tagged = KEYS[21],
 local tagged = KEYS[27]
-}
 local tagged = KEYS[3]
 local tagged = KEYS[5]
 local tagged = KEYS[2]
-local notes = KEYS[7]
+notes = KEYS[7],
 notes = KEYS[27],
 notes = KEYS[24],
 notes = KEYS[23],
 notes = KEYS[22],
 local notes = KEYS[28]
-local notes = KEYS[22]
 local notes = KEYS[2]
-local stats = KEYS[8]
-stats = KEYS[28],
+stats = KEYS[8],
 }
+stats = KEYS[28],
 stats = KEYS[25],
 stats = KEYS[24],
 stats = KEYS[23],
 local stats = KEYS[29]
-local stats = KEYS[23]
 local stats = KEYS[3]` }
 const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local codec = ARGV[1]
 local kind = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
 local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
-local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local told = {}
 local looked = tell_page(told, jobs, numbers, queue.usual, function()
 return true
@@ -1185,7 +1116,7 @@ local from, to = string.format('%.0f', after), string.format('%.0f', after + lim
 local numbers
 local in_front = 0
 if state == 'ready' then
-numbers, in_front = ready_page(ready, prioritized, after, limit)
+numbers, in_front = ready_page(keys, after, limit)
 elseif state == 'prioritized' then
 numbers = redis.call('ZRANGE', prioritized, from, to)
 elseif state == 'grouped' then
@@ -1257,7 +1188,7 @@ end
 queue.listened_ms = last_ms
 save_queue(meta, queue)
 return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }` }
-const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 4, 1, 39], text: `local codec = ARGV[1]
+const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 4, 1, 36], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local notes, notes_at = ARGV, 4
@@ -1266,15 +1197,12 @@ local refusal, remembered = recall(queue.record, call) if refusal then return re
 if remembered then
 return { 'noted', parse_refused(remembered) }
 end
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue)
 local refused, logs = {}, {}
 for at = notes_at, #notes, 4 do
 local token, what, value =
 tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
-local seq, record, run = find_job(jobs, ids, notes[at])
+local seq, record, run = find_job(keys, notes[at])
 local why = not seq and 'absent' or token > 0 and why_not(run, token)
 if why then
 refused[#refused + 1] = (at - notes_at) / 4
@@ -1285,7 +1213,7 @@ if what == 'progress' then
 redis.call('HSET', jobs, 'p' .. seq, value)
 happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')
 else
-logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, queue.now_ms)
 happened(queue, 'logged', seq, read_job(record, queue.usual), run, value)
 end
 end
@@ -1294,10 +1222,10 @@ for seq, log in pairs(logs) do
 redis.call('HSET', jobs, 'l' .. seq, log)
 end
 if queue.events then
-publish(listeners, queue.events, now_ms)
+publish(listeners, queue.events, queue.now_ms)
 end
 if queue.began_us > 0 then
-remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+remember_answer(meta, caller, call, queue.now_ms, format_places(refused, {}))
 end
 return { 'noted', refused }` }
 const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 2, 1, 16], text: `local after = ARGV[1]
@@ -1322,7 +1250,7 @@ const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1,
 local id = ARGV[2]
 local after = tonumber(ARGV[3] or 0)
 local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
-local seq = find_job(jobs, ids, id)
+local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
 if stored then
@@ -1345,7 +1273,7 @@ if queue.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }` }
-const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 8, 1, 8, 1, 21], text: `local codec = ARGV[1]
+const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 8, 1, 8, 1, 16], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local source = ARGV[4]
@@ -1361,28 +1289,23 @@ local refusal = refusal_of_queue(queue, codec, partitions) if refusal then retur
 if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
 return { 'unagreed' }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_spec_tally()
 local from = { source = source, newest = known }
-local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+local taken = take_entries(keys, queue, tally, from, entries, entries_at)
 if from.newest > known then
 redis.call('HSET', inbox, source, exact(from.newest))
 end
 if queue.settling then
-tally.ready = tally.ready + settle_news(keys, queue, now_us, 100)
+tally.ready = tally.ready + settle_news(keys, queue, 100)
 end
-see_to_new(keys, queue, tally, now_ms, how)
-tell_others(keys, queue, now_ms, how)
+see_to_new(keys, queue, tally)
+tell_others(keys, queue)
 save_queue(meta, queue)
 return { 'received', queue.chores, known, taken }` }
-const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 30, 1, 38], text: `local codec = ARGV[1]
+const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 30, 1, 37], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
 local proof = ARGV[3]
 local channel = ARGV[4]
@@ -1432,24 +1355,23 @@ trace = trace,
 tags = tags,
 keep_result_ms = 0,
 }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
 local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
 local known, moves_more = read_recurrence(recurrences, id), moves > moves_of(recurrences, id)
 if not known or known.rule ~= rule or known.template ~= template then
 try_progress(keys)
-begin_queue(meta, queue, now_us)
+begin_queue(meta, queue)
 redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
-known = begin_recurrence(keys, queue, id, known, rule, now_ms)
-note_time(queue, now_us)
-note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
+known = begin_recurrence(keys, queue, id, known, rule)
+note_time(queue)
+note_run(idle, queue, known)
 save_queue(meta, queue)
 end
 if moves_more then
 redis.call('HSET', recurrences, 'm' .. id, moves)
 end
-return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }` }
+return { 'set', queue.now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }` }
 const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 21], text: `local codec = ARGV[1]
 local after = tonumber(ARGV[2])
 local limit = tonumber(ARGV[3])
@@ -1510,12 +1432,12 @@ end
 end
 try_progress(keys)
 save_progress(keys, queue, id, recurrence)
-local now_ms = math.floor(clock_us() / 1000)
-note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+note_run(idle, queue, recurrence)
 save_queue(meta, queue)
 end
 return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 7, 1, 13, 1, 27], text: `local codec = ARGV[1]
+const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 7, 1, 8, 1, 27], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
@@ -1527,13 +1449,8 @@ local refusal, remembered = recall(queue.record, call) if refusal then return re
 if remembered then
 return { 'released', 0, parse_refused(remembered) }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-try_rights(meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
 for at = #claims - 2, claims_at, -3 do
 local seq = claims[at]
@@ -1542,12 +1459,12 @@ if why then
 table.insert(refused, 1, why)
 table.insert(refused, 1, (at - claims_at) / 3)
 if why == 'cancelled' then
-stop_job(keys, queue, seq, now_us)
+stop_job(keys, queue, seq)
 end
 else
-local due_ms = now_ms + tonumber(claims[at + 2])
-give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms, now_us)
-if due_ms > now_ms then
+local due_ms = queue.now_ms + tonumber(claims[at + 2])
+give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms)
+if due_ms > queue.now_ms then
 soonest_ms = math.min(soonest_ms, due_ms)
 else
 standing = standing + 1
@@ -1555,21 +1472,17 @@ end
 end
 end
 if queue.settling then
-standing = standing + settle_children(keys, queue, now_us, 100)
-see_to_rest(idle, queue, now_ms, how)
+standing = standing + settle_children(keys, queue, 100)
+see_to_rest(idle, queue)
 end
-call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+call_for_returned(idle, queue, standing, soonest_ms)
+tell_others(keys, queue)
+save_queue_and_call(meta, queue, caller, call, format_places(refused, {}))
 return { 'released', queue.chores, refused }` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 6, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 2, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
 local wanted, wanted_at = ARGV, 2
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue)
 local function try_moving(moves)
 if not moves then
 redis.call('ZADD', prioritized, 'XX', '0', '')
@@ -1585,7 +1498,7 @@ for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
 break
 end
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local outcome = not seq and 'absent' or state_of(run)
 queue.moved = (queue.moved or 0) + (record and #record or 0)
 if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
@@ -1605,12 +1518,12 @@ end
 count_work(queue, job)
 happened(queue, 'reprioritized', seq, job, run, '')
 if outcome == 'ready' then
-leave_ready(keys, queue, job, seq, now_us)
+leave_ready(keys, queue, job, seq)
 end
 job.priority = priority
-rewrite_job(jobs, queue, seq, job, run, record, outcome)
+rewrite_job(jobs, queue, seq, job, run, record)
 if outcome == 'ready' and not is_listed then
-stand_ready(keys, queue, job, seq, false, now_us)
+stand_ready(keys, queue, job, seq, false)
 end
 end
 outcome = 'changed'
@@ -1621,11 +1534,11 @@ if queue.left then
 sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
-publish(listeners, queue.events, now_ms)
+publish(listeners, queue.events, queue.now_ms)
 end
 save_queue(meta, queue)
 return { 'changed', outcomes }` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 7, 1, 45], text: `local channel = ARGV[1]
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 7, 1, 40], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local kind = ARGV[4]
@@ -1633,14 +1546,9 @@ local limit = tonumber(ARGV[5])
 local drops = ARGV[6] == '1'
 local after = tonumber(ARGV[7] or 0)
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-local how = { channel = channel, sharded = sharded, counted = counted }
-try_rights(meta, queue, keys)
-local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
+local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0
 for _, seq in ipairs(numbers) do
 local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -1652,57 +1560,53 @@ erase_job(keys, queue, seq, job, run)
 queue.cancelled = queue.cancelled + 1
 count_job(queue, 'c', run.name)
 count = count + 1
-elseif may_hold_again(ids, job, seq, now_ms) then
+elseif may_hold_again(ids, job, seq, queue.now_ms) then
 leave_dead(keys, queue, seq, run)
-begin_again(keys, queue, seq, job, run, now_us)
+begin_again(keys, queue, seq, job, run)
 hold_again(ids, job, seq)
 count = count + 1
 end
 end
 local standing = drops and 0 or count
 if queue.settling then
-standing = standing + settle_children(keys, queue, now_us, 100)
-see_to_rest(idle, queue, now_ms, how)
+standing = standing + settle_children(keys, queue, 100)
+see_to_rest(idle, queue)
 end
 if queue.idle > 0 then
-call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+call_idle(idle, queue, math.min(standing, 8))
 end
 if queue.counted then
-leave_notes(notes, stats, queue, packed_notes(queue), now_ms)
+leave_notes(keys, queue, packed_notes(queue))
 end
 if queue.events then
-publish(listeners, queue.events, now_ms)
+publish(listeners, queue.events, queue.now_ms)
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
 local next_number = is_end and -1 or tonumber(numbers[#numbers])
 return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 4, 1, 43], text: `local channel = ARGV[1]
+const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 4, 1, 33], text: `local channel = ARGV[1]
 local sharded = ARGV[2] == '1'
 local counted = ARGV[3] == '1'
 local wanted, wanted_at = ARGV, 4
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-try_rights(meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
 break
 end
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local outcome = not seq and 'absent' or state_of(run)
 if outcome == 'stopping' then
 outcome = 'claimed'
 elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
 local job = read_job(record, queue.usual)
 outcome = 'duplicate'
-if may_hold_again(ids, job, seq, now_ms) then
-displace(keys, queue, seq, job, run, size_of(record, run), now_us)
-begin_again(keys, queue, seq, job, run, now_us)
+if may_hold_again(ids, job, seq, queue.now_ms) then
+displace(keys, queue, seq, job, run, size_of(record, run))
+begin_again(keys, queue, seq, job, run)
 hold_again(ids, job, seq)
 outcome = 'requeued'
 requeued = requeued + 1
@@ -1711,20 +1615,14 @@ end
 outcomes[#outcomes + 1] = outcome
 end
 if queue.idle > 0 then
-call_idle(
-idle,
-queue,
-math.min(requeued, 8),
-now_ms,
-{ channel = channel, sharded = sharded, counted = counted }
-)
+call_idle(idle, queue, math.min(requeued, 8))
 end
 if queue.events then
-publish(listeners, queue.events, now_ms)
+publish(listeners, queue.events, queue.now_ms)
 end
 save_queue(meta, queue)
 return { 'requeued', outcomes }` }
-const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 7, 1, 71], text: `local codec = ARGV[1]
+const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 7, 1, 59], text: `local codec = ARGV[1]
 local caller = ARGV[2]
 local call = ARGV[3]
 local channel = ARGV[4]
@@ -1736,13 +1634,8 @@ local refusal, remembered = recall(queue.record, call) if refusal then return re
 if remembered then
 return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-try_rights(meta, queue, keys)
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+try_rights(keys, queue)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, 5 do
@@ -1752,55 +1645,48 @@ if why then
 refused[#refused + 1] = place
 refused[#refused + 1] = why
 if why == 'cancelled' then
-stop_job(keys, queue, seq, now_us)
+stop_job(keys, queue, seq)
 end
 else
 local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + 2])
+local failure = { kind = failures[at + 3], message = failures[at + 4] }
 redis.call('ZREM', leases, seq)
-end_claim(keys, queue, job, run, now_us)
+end_claim(keys, queue, job, run)
 if run.attempts >= job.max_attempts then
-bury_claimed(
-keys,
-queue,
-seq,
-job,
-run,
-failures[at + 3],
-failures[at + 4],
-now_ms
-)
+bury_claimed(keys, queue, seq, job, run, failure)
 buried[#buried + 1] = place
-note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, now_ms, 1)
+note_spans(queue, 'b', { run.at_ms, run.name }, queue.now_ms, 1)
 else
-local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
-happened(queue, 'retried', seq, job, run, failures[at + 3])
-wait_again(keys, queue, seq, job, run, due_ms, now_us)
-note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
+local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+local entry = { what = 't', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = failure.kind }
+note_history(jobs, seq, run, entry)
+happened(queue, 'retried', seq, job, run, failure.kind)
+wait_again(keys, queue, seq, job, run, due_ms)
+note_failure(jobs, seq, queue.now_ms, failure)
 queue.retried = queue.retried + 1
 ran[#ran + 1] = run.at_ms
 ran[#ran + 1] = run.name
 soonest_ms = math.min(soonest_ms, due_ms)
-standing = standing + (due_ms <= now_ms and 1 or 0)
+standing = standing + (due_ms <= queue.now_ms and 1 or 0)
 end
 end
 end
-note_spans(queue, 't', ran, 2, 1, now_ms, 1)
+note_spans(queue, 't', ran, queue.now_ms, 1)
 if queue.settling then
-standing = standing + settle_children(keys, queue, now_us, 100)
-see_to_rest(idle, queue, now_ms, how)
+standing = standing + settle_children(keys, queue, 100)
+see_to_rest(idle, queue)
 end
 if queue.idle > 0 then
 if frees_others(queue) then
 standing = math.max(standing, 1)
 end
-call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+call_idle(idle, queue, math.min(standing, 8))
 if soonest_ms < math.huge then
-see_to(idle, queue, soonest_ms, now_ms, how)
+see_to(idle, queue, soonest_ms)
 end
 end
-tell_others(keys, queue, now_ms, how)
-save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
+tell_others(keys, queue)
+save_queue_and_call(meta, queue, caller, call, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }` }
 const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 14], text: `local codec = ARGV[1]
 local tag = ARGV[2]
@@ -1887,15 +1773,12 @@ for at, field in ipairs(fields) do
 tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
 end
 return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }` }
-const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 29], text: `local id = ARGV[1]
+const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 26], text: `local id = ARGV[1]
 local adds = ARGV[2] == '1'
 local tags, tags_at = ARGV, 3
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
-local seq, record, run = find_job(jobs, ids, id)
+begin_call(queue)
+local seq, record, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
 end
@@ -1909,13 +1792,13 @@ if after ~= before then
 redis.call('ZADD', tagged, 'XX', '0', '')
 redis.call('ZREM', tagged, '')
 job.tags = after
-rewrite_job(jobs, queue, seq, job, run, record, state_of(run))
+rewrite_job(jobs, queue, seq, job, run, record)
 leave_tags(tagged, seq, before, false)
 enter_tags(tagged, seq, after)
 happened(queue, 'tagged', seq, job, run, '')
 end
 if queue.events then
-publish(listeners, queue.events, now_ms)
+publish(listeners, queue.events, queue.now_ms)
 end
 save_queue(meta, queue)
 return { 'tagged', after }` }
@@ -1933,33 +1816,32 @@ told[#told + 1] = last
 told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
 end
 return { 'tags', last, told }` }
-const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 27], text: `local follows = ARGV[1] == '1'
+const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 15, 1, 11], text: `local follows = ARGV[1] == '1'
 local wanted, wanted_at = ARGV, 2
 local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
-local seq, record, run = find_job(jobs, ids, wanted[at])
+local seq, record, run = find_job(keys, wanted[at])
 local is_tracked = run ~= nil and has_flag(run.flags, 16)
 if seq and follows ~= is_tracked then
+local job = read_job(record, queue.usual)
 if follows then
 redis.call('ZADD', tagged, 'XX', '0', '')
 run = flag_job(jobs, queue, seq, record, run, 16)
 redis.call('ZADD', tagged, '0', '\\0' .. seq)
+happened(queue, 'tracked', seq, job, run, '')
 else
 redis.call('ZREM', tagged, '')
+happened(queue, 'untracked', seq, job, run, '')
 unflag_job(jobs, seq, run, 16)
 redis.call('ZREM', tagged, '\\0' .. seq)
 end
-happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
 end
 outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
 if queue.events then
-publish(listeners, queue.events, now_ms)
+publish(listeners, queue.events, queue.now_ms)
 end
 return { 'tracking', outcomes }` }
 const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 5, 1, 7], text: `local id = ARGV[1]
@@ -1976,7 +1858,7 @@ redis.call('ZREM', recurring, id)
 leave_short(short, queue, id)
 save_queue(meta, queue)
 return { 'removed', existed > 0 and 1 or 0 }` }
-const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 5, 1, 2, 1, 3, 1, 8, 1, 9, 1, 10, 1, 5], text: `local target = ARGV[1]
+const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 5, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local target = ARGV[1]
 local channel = ARGV[2]
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] == '1'
@@ -1986,13 +1868,9 @@ if string.find(queue.layout, '^in %d+ partitions$') then
 return { 'watched', 0, { unpack(wanted, wanted_at) } }
 end
 local refusal = refusal_of_queue(queue) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if queue.listened_ms > now_ms then
-queue.events = {}
-end
+begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 refuse_when_full(keys)
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 local absent = {}
 queue.copied = 4194304
 for at = wanted_at, #wanted, 1 do
@@ -2005,13 +1883,12 @@ end
 end
 queue.settling = queue.settling or redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
-local became_ready = settle_children(keys, queue, now_us, 100)
-local how = { channel = channel, sharded = sharded, counted = counted }
+local became_ready = settle_children(keys, queue, 100)
 if queue.idle > 0 then
-call_idle(idle, queue, math.min(became_ready, 8), now_ms, how)
-see_to_rest(idle, queue, now_ms, how)
+call_idle(idle, queue, math.min(became_ready, 8))
+see_to_rest(idle, queue)
 end
-tell_others(keys, queue, now_ms, how)
+tell_others(keys, queue)
 if redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0' then
 absent = {}
 end
@@ -2049,7 +1926,7 @@ end
 end
 return ended, refused, stopped
 end
-local function room_of(leases, queue, settings, limit, now_us)
+local function room_of(leases, queue, settings, limit)
 local room = limit
 if settings.paused then
 return 0
@@ -2059,16 +1936,16 @@ local claimed = redis.pcall('ZCOUNT', leases, '-inf', '(+inf')
 room = type(claimed) == 'number' and math.min(room, settings.concurrency - claimed) or 0
 end
 if settings.rate_limit > 0 then
-queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)
-room = math.min(room, starts_left(queue.arrival_us, settings, now_us))
+queue.arrival_us = bounded_arrival(queue.arrival_us, settings, queue.now_us)
+room = math.min(room, starts_left(queue.arrival_us, settings, queue.now_us))
 end
 return math.max(0, room)
 end
-local function next_start_ms(queue, settings, now_us)
+local function next_start_ms(queue, settings)
 if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
 return 0
 end
-return next_start_in_ms(queue.arrival_us, settings, now_us)
+return next_start_in_ms(queue.arrival_us, settings, queue.now_us)
 end
 local function may_free_others(queue, settings)
 return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, 2))
@@ -2086,18 +1963,18 @@ return nil, nil, why
 end
 return stored[1], run
 end
-local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
+local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
 local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
 if #stopped > 0 or change_others(queue, settings, ended) then
-try_rights(meta, queue, keys)
+try_rights(keys, queue)
 elseif #ended > 0 then
-try_acks(meta, queue, keys, has_tried)
+try_acks(keys, queue, has_tried)
 end
 for _, seq in ipairs(stopped) do
-stop_job(keys, queue, seq, now_us)
+stop_job(keys, queue, seq)
 end
 if #ended > 0 then
-finish_jobs(keys, queue, settings, ended, now_us)
+finish_jobs(keys, queue, settings, ended)
 end
 return refused, #ended + #stopped
 end
@@ -2113,7 +1990,7 @@ end
 end
 return false
 end
-local function try_acks(meta, queue, keys, has_tried)
+local function try_acks(keys, queue, has_tried)
 if not has_tried then
 redis.call('HDEL', keys.jobs, '')
 redis.call('HGET', keys.jobs, '')
@@ -2121,7 +1998,7 @@ if is_marked(queue, 2) then
 redis.call('ZADD', keys.leases, 'XX', '0', '')
 end
 end
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 local function format_places(refused, places)
 return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
@@ -2144,48 +2021,48 @@ end
 local function format_claimed(token, count, ends_ms, refused)
 return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 19, 2, 20, 2, 14, 2, 6, 3, 12, 2, 15], text: `local function beginning_of(text)
+const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 2, 14, 2, 8, 3, 12, 2, 16], text: `local function beginning_of(text)
 local last = math.min(#text, 200)
 while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
 last = last - 1
 end
 return string.sub(text, 1, last)
 end
-local function count_dead(kinds, queue, kind, seq, message, now_ms)
+local function count_dead(kinds, queue, seq, failure)
+local kind = failure.kind
 local stored = redis.call('HGET', kinds, kind)
 local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
 if not number then
 queue.kinds = queue.kinds + 1
-number, count, first_ms = queue.kinds, 0, now_ms
+number, count, first_ms = queue.kinds, 0, queue.now_ms
 end
 local text = string.format(
 '%.0f %.0f %.0f %.0f %s %s',
 number,
 count + 1,
 first_ms,
-now_ms,
+queue.now_ms,
 seq,
-beginning_of(message)
+beginning_of(failure.message)
 )
 redis.call('HSET', kinds, kind, text)
 return tonumber(number)
 end
-local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
-local flags = run.flags
-if has_flag(flags, 2) then
-end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
-flags = flags - 2
+local function bury_job(keys, queue, seq, job, run, failure)
+if has_flag(run.flags, 2) then
+end_parent(keys, queue, seq, job.id, 'd', failure.kind .. '\\0' .. failure.message)
+run.flags = run.flags - 2
 end
-local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
-redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+local number = count_dead(keys.kinds, queue, seq, failure)
+redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
 redis.call('ZADD', keys.failed, number, seq)
 redis.call(
 'HSET',
 keys.jobs,
 'r' .. seq,
-pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+pack_run(run, 'd', queue.now_ms),
 'e' .. seq,
-pack_failure(now_ms, kind, message)
+pack_failure(queue.now_ms, failure)
 )
 free_unique(keys.ids, job, seq, true)
 queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
@@ -2204,11 +2081,13 @@ else
 redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
 end
 end
-local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
-note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+local function bury_claimed(keys, queue, seq, job, run, failure)
+local kind = failure.kind
+note_history(keys.jobs, seq, run, { what = 'b', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = kind })
 happened(queue, 'buried', seq, job, run, kind)
-note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
-bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+local ended = { state = 'd', kind = kind, message = failure.message, result = '' }
+note_end(keys.jobs, queue, seq, job, run, ended)
+bury_job(keys, queue, seq, job, run, failure)
 end
 local function place_behind(failed, from, to, seq)
 while from < to do
@@ -2222,22 +2101,23 @@ end
 end
 return from
 end
-local function page_of_kind(failed, kinds, kind, after, limit)
-local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
+local function page_of_kind(keys, kind, after, limit)
+local number = string.match(redis.call('HGET', keys.kinds, kind) or '', '^%d+')
 if not number then
 return {}, true
 end
-local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
-local behind = first + redis.call('ZCOUNT', failed, number, number)
-local from = place_behind(failed, first, behind, after)
+local first = redis.call('ZCOUNT', keys.failed, '-inf', '(' .. number)
+local behind = first + redis.call('ZCOUNT', keys.failed, number, number)
+local from = place_behind(keys.failed, first, behind, after)
 local to = math.min(from + limit, behind)
 if from == to then
 return {}, true
 end
-local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+local numbers =
+redis.call('ZRANGE', keys.failed, string.format('%.0f', from), string.format('%.0f', to - 1))
 return numbers, to == behind
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 2, 3, 2, 6, 1, 3, 1, 4, 2, 10, 2, 2, 1, 5, 2, 17, 2, 8, 2, 13, 4, 27, 2, 7, 2, 11, 2, 13, 3, 21, 2, 12, 4, 7, 2, 9, 2, 11, 1, 13, 1, 14, 1, 7, 6, 13, 2, 21, 3, 37, 2, 5], text: `local function pack_end(letter, id, text)
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 2, 3, 2, 6, 1, 3, 1, 4, 2, 10, 2, 2, 1, 5, 2, 17, 2, 8, 2, 13, 4, 15, 2, 7, 2, 11, 2, 13, 3, 21, 2, 10, 4, 7, 2, 9, 2, 11, 1, 13, 1, 14, 1, 7, 6, 9, 2, 26, 3, 37, 2, 5], text: `local function pack_end(letter, id, text)
 return struct.pack('>c1Hc0', letter, #id, id) .. text
 end
 local function unpack_end(packed)
@@ -2312,7 +2192,7 @@ unname_parents(keys, refs)
 redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 local function link_here(keys, queue, id)
-local seq, record, run = find_job(keys.jobs, keys.ids, id)
+local seq, record, run = find_job(keys, id)
 if not seq then
 return nil
 end
@@ -2321,28 +2201,16 @@ link_done(keys, queue, seq, record, run)
 elseif run and run.state == 'd' then
 local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
 end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-elseif not run or not has_flag(run.flags, 2) then
-local at_ms = math.floor(seq / 1000)
-local packed = run
-and pack_run(
-run.state,
-run.token,
-run.attempts,
-run.at_ms,
-run.size,
-flagged(run.flags, 2),
-run.name
-)
-or pack_run('r', 0, 0, at_ms, #record, 2, read_job(record, queue.usual).name)
-redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+else
+flag_job(keys.jobs, queue, seq, record, run, 2)
 end
 return seq
 end
-local function link_elsewhere(keys, queue, ref, now_ms)
-if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+local function link_elsewhere(keys, queue, ref)
+if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', queue.now_ms), ref) == 1 then
 queue.chores = with_flag(queue.chores, 4)
 set_mark(queue, 4)
-note_due(queue, now_ms)
+note_due(queue, queue.now_ms)
 end
 end
 local function known_here(keys, queue, id)
@@ -2369,14 +2237,14 @@ fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0
 end
 redis.call('HSET', keys.jobs, unpack(fields))
 end
-local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+local function link_parents(keys, queue, seq, parents, policy, delay_ms)
 local refs, seen = {}, {}
 for parent in string.gmatch(parents, '[^%z]+') do
 local ref = parent
 if string.sub(parent, 1, 1) == 'l' then
 ref = known_here(keys, queue, string.sub(parent, 2))
 else
-link_elsewhere(keys, queue, ref, now_ms)
+link_elsewhere(keys, queue, ref)
 end
 if ref and not seen[ref] then
 seen[ref] = true
@@ -2395,10 +2263,8 @@ local id, copied, result = read_job(record).id, queue.copied or 0, ''
 if copied < 4194304 then
 result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
 queue.copied = copied + #result
-elseif not has_flag(run.flags, 128) then
-local flags = flagged(run.flags, 128)
-local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
-redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+else
+flag_job(keys.jobs, queue, seq, record, run, 128)
 end
 end_parent(keys, queue, seq, id, 'f', result)
 end
@@ -2406,7 +2272,7 @@ local function is_older(keys, parent, seq)
 if string.sub(parent, 1, 1) ~= 'l' then
 return false
 end
-local found = find_job(keys.jobs, keys.ids, string.sub(parent, 2))
+local found = find_job(keys, string.sub(parent, 2))
 return not found or tonumber(found) < tonumber(seq)
 end
 local function read_wants(keys, seq)
@@ -2445,7 +2311,7 @@ end
 local function remove_parent(keys, seq, wants, parent)
 local ref = parent
 if string.sub(parent, 1, 1) == 'l' then
-ref = find_job(keys.jobs, keys.ids, string.sub(parent, 2)) or ''
+ref = find_job(keys, string.sub(parent, 2)) or ''
 end
 for at, other in ipairs(wants.refs) do
 if other == ref then
@@ -2463,21 +2329,16 @@ else
 remove_parent(keys, seq, wants, parent)
 end
 end
-local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
-unblock(keys, queue, seq, run)
-leave_parents(keys, queue, seq, stored)
-if policy == 'b' then
-note_history(keys.jobs, seq, run, 'b', now_ms, 0, 'parent-failed')
+local function bury_child(keys, queue, seq, job, run, message)
+local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = 'parent-failed' }
+note_history(keys.jobs, seq, run, entry)
 happened(queue, 'buried', seq, job, run, 'parent-failed')
 count_job(queue, 'd', run.name)
-note_end(queue, keys.jobs, seq, job, run, 'd', 'parent-failed', parent, '')
-bury_job(keys, queue, seq, job, run, 'parent-failed', parent, now_ms)
-else
-cancel_job(keys, queue, seq, job, run)
+local ended = { state = 'd', kind = 'parent-failed', message = message, result = '' }
+note_end(keys.jobs, queue, seq, job, run, ended)
+bury_job(keys, queue, seq, job, run, ended)
 end
-end
-local function settle_child(keys, queue, seq, letter, id, now_us)
-local now_ms = math.floor(now_us / 1000)
+local function settle_child(keys, queue, seq, letter, id)
 local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
 local run = stored[1] and stored[2] and unpack_run(stored[2])
 if not run or run.state ~= 'w' then
@@ -2487,7 +2348,13 @@ local job = read_job(stored[1], queue.usual)
 local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
 if (letter == 'd' or letter == 'x') and policy ~= 'r' then
 local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
-fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+unblock(keys, queue, seq, run)
+leave_parents(keys, queue, seq, stored[3])
+if policy == 'b' then
+bury_child(keys, queue, seq, job, run, parent)
+else
+cancel_job(keys, queue, seq, job, run)
+end
 return false
 end
 redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
@@ -2495,9 +2362,9 @@ if tonumber(left) > 1 then
 return false
 end
 local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
-return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+return unblock_child(keys, queue, seq, job, run, delay_ms)
 end
-local function settle_children(keys, queue, now_us, most)
+local function settle_children(keys, queue, most)
 local became_ready = 0
 while most > 0 do
 local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
@@ -2515,11 +2382,11 @@ local child = string.sub(member, #ref + 2)
 redis.call('ZREM', keys.children, member)
 told = told + 1
 if string.sub(child, 1, 1) == 'q' then
-put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest))
 if queue.moved >= 4194304 then
 break
 end
-elseif settle_child(keys, queue, child, letter, id, now_us) then
+elseif settle_child(keys, queue, child, letter, id) then
 became_ready = became_ready + 1
 end
 end
@@ -2531,34 +2398,29 @@ end
 end
 most = queue.moved < 4194304 and most - 1 - told or 0
 end
-note_due(queue, math.floor(now_us / 1000))
+note_due(queue, queue.now_ms)
 return became_ready
 end
-local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+local function unblock_child(keys, queue, seq, job, run, delay_ms)
 unblock(keys, queue, seq, run)
-wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+wait_again(keys, queue, seq, job, run, queue.now_ms + delay_ms)
 return delay_ms == 0
 end` }
-const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [1, 7, 1, 17, 4, 5, 3, 25, 1, 3, 1, 4, 5, 32, 2, 19, 2, 4, 2, 8, 1, 18, 2, 8, 3, 11, 7, 5, 2, 5, 1, 5, 5, 1, 1, 17, 1, 6, 1, 9, 4, 9], text: `local function show_due(keys, queue, now_us, most)
-local now_ms = math.floor(now_us / 1000)
-local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
+const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [1, 7, 1, 12, 4, 5, 3, 25, 1, 3, 1, 4, 5, 32, 2, 18, 2, 4, 2, 8, 1, 18, 2, 8, 3, 11, 7, 5, 2, 5, 1, 5, 5, 1, 1, 17, 1, 5, 1, 9, 4, 9], text: `local function show_due(keys, queue, most)
+local due =
+redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', queue.now_ms, 'WITHSCORES', 'LIMIT', '0', most)
 for at = 1, #due, 2 do
 local seq, due_ms = due[at], tonumber(due[at + 1])
 local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 local job = stored[1] and read_job(stored[1], queue.usual)
-local stands = not job or stand_ready(keys, queue, job, seq, false, now_us)
+local stands = not job or stand_ready(keys, queue, job, seq, false)
 if stands then
 redis.call('ZREM', keys.scheduled, seq)
 end
 if job and stands then
 local run = unpack_run(stored[2])
 queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-redis.call(
-'HSET',
-keys.jobs,
-'r' .. seq,
-pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-)
+store_run(keys.jobs, seq, run, 'r', due_ms)
 end
 end
 return #due / 2
@@ -2600,12 +2462,12 @@ if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
 queue.marks = queue.marks - 64
 end
 end
-local function may_bring_due(keys, meta, queue)
+local function may_bring_due(keys, queue)
 local tried = {
 redis.pcall('HDEL', keys.jobs, ''),
 redis.pcall('ZREM', keys.leases, ''),
 redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
-redis.pcall('HSET', meta, 'codec', queue.codec),
+redis.pcall('HSET', keys.meta, 'codec', queue.codec),
 redis.pcall('HEXISTS', keys.jobs, ''),
 redis.pcall('ZCARD', keys.held),
 redis.pcall('EXISTS', keys.short),
@@ -2632,39 +2494,38 @@ return not (popped and popped.err)
 and not redis.pcall('HGET', keys.jobs, '')
 and not redis.pcall('ZSCORE', keys.held, '')
 end
-local function bring_due(keys, meta, queue, settings, now_us, wanted)
-if not may_bring_due(keys, meta, queue) then
+local function bring_due(keys, queue, settings, wanted)
+if not may_bring_due(keys, queue) then
 queue.is_refused = true
 return
 end
-local now_ms = math.floor(now_us / 1000)
-reclaim_lost(keys, queue, now_us, 100)
-show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
+reclaim_lost(keys, queue, 100)
+show_due(keys, queue, math.max(20, math.min(wanted, 100)))
 if queue.is_behind then
-catch_up(keys, queue, settings, now_us)
+catch_up(keys, queue, settings)
 end
 if is_marked(queue, 4) then
-note_parents_due(keys, queue, now_ms)
+note_parents_due(keys, queue)
 end
 if is_marked(queue, 8) and not settings.paused then
-spawn_due(keys, queue, now_us, 100)
+spawn_due(keys, queue, 100)
 end
-queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or 9007199254740991, now_ms)
+queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings) or 9007199254740991)
 end
 local function least_of(set, now_ms)
 local first = redis.pcall('ZRANGE', set, '0', '0', 'WITHSCORES')
 return first.err and now_ms + 1000 or tonumber(first[2])
 end
-local function next_due_ms(keys, queue, settings, now_ms)
-local first, lease = least_of(keys.scheduled, now_ms), least_of(keys.leases, now_ms)
+local function next_due_ms(keys, queue, settings)
+local first, lease = least_of(keys.scheduled, queue.now_ms), least_of(keys.leases, queue.now_ms)
 local soonest = math.min(first or math.huge, lease or math.huge)
 if is_marked(queue, 2) then
-soonest = math.min(soonest, least_of(keys.held, now_ms) or math.huge)
+soonest = math.min(soonest, least_of(keys.held, queue.now_ms) or math.huge)
 end
 if is_marked(queue, 4) then
-local parent = least_of(keys.parents, now_ms)
-local ask_ms = parent and math.max(parent, now_ms + 1000)
-soonest = math.min(soonest, parent == 0 and now_ms or ask_ms or math.huge)
+local parent = least_of(keys.parents, queue.now_ms)
+local ask_ms = parent and math.max(parent, queue.now_ms + 1000)
+soonest = math.min(soonest, parent == 0 and queue.now_ms or ask_ms or math.huge)
 end
 if is_marked(queue, 8) and not settings.paused then
 local run = redis.pcall(
@@ -2677,26 +2538,26 @@ keys.recurring,
 '0',
 '1'
 )
-soonest = math.min(soonest, run.err and now_ms + 1000 or tonumber(run[2] or math.huge))
+soonest = math.min(soonest, run.err and queue.now_ms + 1000 or tonumber(run[2] or math.huge))
 end
 return soonest < math.huge and soonest or nil
 end
-local function note_parents_due(keys, queue, now_ms)
+local function note_parents_due(keys, queue)
 local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
 if parent == '0' then
 queue.settling = true
-elseif parent and tonumber(parent) <= now_ms then
+elseif parent and tonumber(parent) <= queue.now_ms then
 queue.chores = with_flag(queue.chores, 4)
 end
 end
-local function next_change_ms(held, queue, settings, ends_ms, now_us)
+local function next_change_ms(held, queue, settings, ends_ms)
 local soonest = ends_ms
-local start_ms = next_start_ms(queue, settings, now_us)
+local start_ms = next_start_ms(queue, settings)
 if start_ms > 0 then
-soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+soonest = math.min(soonest, queue.now_ms + start_ms)
 end
 if is_marked(queue, 2) then
-soonest = math.min(soonest, least_of(held, math.floor(now_us / 1000)) or math.huge)
+soonest = math.min(soonest, least_of(held, queue.now_ms) or math.huge)
 end
 return soonest
 end
@@ -2715,49 +2576,48 @@ return math.max(longest_ms, times[1] - recurrence.last_ms)
 end
 return longest_ms
 end
-local function go_on(keys, queue, id, now_ms)
+local function go_on(keys, queue, id)
 local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
 local known = unpack_runs(stored[1], stored[2], stored[3])
 local gap_ms = longest_gap(known)
-if gap_ms == 0 or known.next_ms <= now_ms + 2 * gap_ms then
+if gap_ms == 0 or known.next_ms <= queue.now_ms + 2 * gap_ms then
 return 0
 elseif known.every_ms == 0 and is_to_be_replaced(known) then
 return 0
 end
 local recurrence = read_recurrence(keys.recurrences, id)
 if recurrence.every_ms > 0 then
-recurrence.next_ms = next_interval(recurrence, now_ms)
+recurrence.next_ms = next_interval(recurrence, queue.now_ms)
 else
-recurrence.known_ms, recurrence.complete = now_ms, false
+recurrence.known_ms, recurrence.complete = queue.now_ms, false
 end
 save_progress(keys, queue, id, recurrence)
 return #recurrence.record
 end
-local function catch_up(keys, queue, settings, now_us)
-local now_ms = math.floor(now_us / 1000)
+local function catch_up(keys, queue, settings)
 if is_marked(queue, 2) then
-look_at_held(keys, part_of(keys.held, now_ms), now_us)
+look_at_held(keys, part_of(keys.held, queue.now_ms), queue.now_us)
 end
 if is_marked(queue, 8) and not settings.paused then
 local bytes = 0
-for _, id in ipairs(part_of(keys.recurring, now_ms)) do
-bytes = bytes + go_on(keys, queue, id, now_ms)
+for _, id in ipairs(part_of(keys.recurring, queue.now_ms)) do
+bytes = bytes + go_on(keys, queue, id)
 if bytes >= 4194304 then
 break
 end
 end
 end
 end
-local function see_to_watch(idle, queue, score, now_ms, how)
-local by_ms = called_until(score, now_ms)
+local function see_to_watch(idle, queue, score)
+local by_ms = called_until(score, queue.now_ms)
 if by_ms then
-see_to_second(idle, queue, watching_process(idle), by_ms, now_ms, how)
+see_to_second(idle, queue, watching_process(idle), by_ms)
 end
 if queue.watch_ms == 0 and queue.due_ms < 9007199254740991 then
-see_to(idle, queue, queue.due_ms, now_ms, how)
+see_to(idle, queue, queue.due_ms)
 end
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [3, 33, 2, 6, 5, 8, 7, 24, 4, 7, 1, 13, 2, 16, 2, 7, 2, 10, 5, 11, 7, 13, 3, 3, 1, 9, 1, 19, 1, 14, 4, 11, 2, 7, 2, 7, 6, 34, 2, 9, 2, 58], text: `local function erase_job(keys, queue, seq, job, run)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [3, 33, 2, 6, 5, 8, 8, 24, 4, 7, 1, 13, 2, 16, 2, 7, 2, 10, 5, 11, 7, 13, 3, 3, 1, 9, 1, 19, 1, 15, 4, 11, 2, 7, 1, 1, 2, 7, 6, 35, 2, 9, 2, 56], text: `local function erase_job(keys, queue, seq, job, run)
 if run and run.state == 'f' and has_flag(run.flags, 128) then
 keep_end(keys, queue, seq, job, run)
 end
@@ -2790,10 +2650,10 @@ if run and has_flag(run.flags, 32) then
 drop_parents(keys, queue, seq)
 end
 end
-local function end_claim(keys, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run)
 queue.claimed = queue.claimed - run.size
 if job.group ~= '' then
-free_in_group(keys, job.group, now_us)
+free_in_group(keys, job.group, queue.now_us)
 end
 end
 local function keep_end(keys, queue, seq, job, run)
@@ -2804,7 +2664,7 @@ redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or 
 queue.moved = (queue.moved or 0) + #result
 end
 end
-local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+local function note_end(jobs, queue, seq, job, run, ended)
 local is_awaited = run and has_flag(run.flags, 4)
 if not is_awaited and job.keep_result_ms == 0 then
 return
@@ -2820,10 +2680,10 @@ queue.ends = queue.ends or {}
 queue.ends[#queue.ends + 1] = {
 id = job.id == '' and seq or job.id,
 seq = seq,
-state = state,
-kind = kind,
-message = message,
-result = result,
+state = ended.state,
+kind = ended.kind,
+message = ended.message,
+result = ended.result,
 keep_ms = keep_ms,
 waiters = waiters,
 }
@@ -2936,8 +2796,9 @@ redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
 end
 forget_old_results(results, #ended, now_ms)
 end
-local function tell_ends(results, ended, now_ms, how)
-keep_results(results, ended, now_ms)
+local function tell_ends(results, queue)
+local ended = queue.ends
+keep_results(results, ended, queue.now_ms)
 local letters = {}
 for _, each in ipairs(ended) do
 for name in string.gmatch(each.waiters, '%S+') do
@@ -2947,38 +2808,40 @@ letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0
 end
 end
 for process, letter in pairs(letters) do
-tell_process({ id = process, listens = 1 }, letter, how)
+tell_process({ id = process, listens = 1 }, letter, queue.how)
 end
 end
-local function tell_others(keys, queue, now_ms, how)
+local function tell_others(keys, queue)
 if queue.ends then
-tell_ends(keys.results, queue.ends, now_ms, how)
+tell_ends(keys.results, queue)
 end
 if queue.noted or queue.counted then
-leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+leave_notes(keys, queue, packed_notes(queue))
 end
 if queue.events then
-publish(keys.listeners, queue.events, now_ms)
+publish(keys.listeners, queue.events, queue.now_ms)
 end
 end
-local function stop_job(keys, queue, seq, now_us)
+local function stop_job(keys, queue, seq)
 local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
 redis.call('ZREM', keys.leases, seq)
-end_claim(keys, queue, job, run, now_us)
+end_claim(keys, queue, job, run)
 cancel_job(keys, queue, seq, job, run)
 end
+local CANCELLED = { state = 'x', kind = '', message = '', result = '' }
 local function cancel_job(keys, queue, seq, job, run)
 happened(queue, 'cancelled', seq, job, run, '')
-note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+note_end(keys.jobs, queue, seq, job, run, CANCELLED)
 erase_job(keys, queue, seq, job, run)
 queue.cancelled = queue.cancelled + 1
 count_job(queue, 'c', run.name)
 end
-local function drop_done(keys, queue, settings, now_ms, most)
+local function drop_done(keys, queue, settings, most)
 local surplus = {}
 if settings.keep_ms > 0 then
-surplus = redis.call('ZRANGEBYSCORE', keys.done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+surplus =
+redis.call('ZRANGEBYSCORE', keys.done, '-inf', queue.now_ms - settings.keep_ms, 'LIMIT', '0', most)
 end
 local above = settings.keep_ms == 0 and most or 0
 if settings.keep_count > 0 then
@@ -3018,8 +2881,7 @@ redis.call('ZADD', keys.done, unpack(kept))
 redis.call('HSET', keys.jobs, unpack(kept_runs))
 end
 end
-local function finish_jobs(keys, queue, settings, ended, now_us)
-local now_ms = math.floor(now_us / 1000)
+local function finish_jobs(keys, queue, settings, ended)
 local keeps = settings.keep_count + settings.keep_ms > 0
 local numbers, gone, kept, kept_runs = {}, {}, {}, {}
 local ran = {}
@@ -3038,22 +2900,21 @@ end_parent(keys, queue, seq, job.id, 'f', result)
 run.flags = run.flags - 2
 end
 if job and job.group ~= '' then
-free_in_group(keys, job.group, now_us)
+free_in_group(keys, job.group, queue.now_us)
 end
 if queue.events then
 local id = job and job.id or ''
 queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
 end
 if job then
-note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+note_end(keys.jobs, queue, seq, job, run, { state = 'f', kind = '', message = '', result = result })
 end
 if keeps then
 queue.done = queue.done + run.size
-kept[#kept + 1] = now_ms
+kept[#kept + 1] = queue.now_ms
 kept[#kept + 1] = seq
 kept_runs[#kept_runs + 1] = 'r' .. seq
-kept_runs[#kept_runs + 1] =
-pack_run('f', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+kept_runs[#kept_runs + 1] = pack_run(run, 'f', queue.now_ms)
 kept_runs[#kept_runs + 1] = 'o' .. seq
 kept_runs[#kept_runs + 1] = result
 if job then
@@ -3071,12 +2932,12 @@ end
 end
 store_ends(keys, gone, kept, kept_runs)
 if queue.done > 0 then
-drop_done(keys, queue, settings, now_ms, 20 + #numbers)
+drop_done(keys, queue, settings, 20 + #numbers)
 end
 queue.acked = queue.acked + #numbers
-note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
+note_spans(queue, 'a', ran, queue.now_ms, 1)
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [26, 19, 2, 8, 2, 15, 2, 7, 3, 3, 1, 7, 1, 15, 3, 16, 2, 26, 1, 15, 2, 15, 2, 8, 1, 7, 4, 22, 2, 11, 6, 3, 4, 7, 1, 3, 1, 7, 2, 11, 3, 52], text: `local function read_spec(specs, at)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [26, 19, 2, 8, 2, 15, 2, 7, 3, 3, 1, 7, 1, 11, 3, 16, 2, 26, 1, 15, 2, 15, 2, 8, 1, 7, 4, 22, 2, 11, 6, 3, 4, 7, 1, 3, 1, 7, 2, 11, 3, 53], text: `local function read_spec(specs, at)
 local unique = specs[at + 12]
 return {
 name = specs[at],
@@ -3125,8 +2986,8 @@ if #entry > 0 then
 redis.call('HSET', keys.jobs, unpack(entry))
 end
 end
-local function new_spec_tally()
-return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
+local function new_spec_tally(specs)
+return { specs = specs, ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 local function tally_due(tally, due_ms)
 if due_ms == 0 then
@@ -3135,22 +2996,18 @@ else
 tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
 end
 end
-local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+local function hold_names(keys, queue, tally, at, job, seq)
 if job.id ~= '' then
 redis.call('HSET', keys.ids, 'i' .. job.id, seq)
 end
 if job.unique ~= '' then
-hold_unique(
-keys.ids,
-specs[at + 12],
-seq,
-specs[at + 13],
-now_ms + specs[at + 14]
-)
-tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
+local till = tally.specs[at + 13]
+local ends_ms = queue.now_ms + tally.specs[at + 14]
+hold_unique(keys.ids, tally.specs[at + 12], seq, till, ends_ms)
+tally.windows = tally.windows + (till == 'w' and 1 or 0)
 end
 end
-local function holder_of_id(keys, queue, id, now_ms)
+local function holder_of_id(keys, queue, id)
 local seq = redis.call('HGET', keys.ids, 'i' .. id)
 local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
 if keep_ms == 0 then
@@ -3158,7 +3015,7 @@ return seq or nil
 end
 local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 local run = stored[2] and unpack_run(stored[2])
-if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+if not run or run.state ~= 'f' or run.at_ms > queue.now_ms - keep_ms then
 return seq
 end
 redis.call('ZREM', keys.done, seq)
@@ -3166,18 +3023,18 @@ queue.done = queue.done - run.size
 erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
 return nil
 end
-local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
-local now_ms = math.floor(now_us / 1000)
+local function enqueue_spec(keys, queue, tally, at, place, seq)
+local specs = tally.specs
 local job, payload, delay_ms =
 read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
-local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+local due_ms = delay_ms > 0 and queue.now_ms + delay_ms or 0
 local key = specs[at + 20]
-local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+local repeated = key ~= '' and job_of_key(keys.ids, key, queue.now_ms)
 local other = repeated
-or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
-or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+or job.id ~= '' and holder_of_id(keys, queue, job.id)
+or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], queue.now_ms)
 if key ~= '' and not repeated then
-remember_job_key(keys.ids, key, other or seq, now_ms)
+remember_job_key(keys.ids, key, other or seq, queue.now_ms)
 tally.windows = tally.windows + 1
 end
 if other then
@@ -3185,12 +3042,12 @@ tally.duplicates[#tally.duplicates + 1] = place
 tally.duplicates[#tally.duplicates + 1] = tonumber(other)
 queue.enqueued = queue.enqueued - 1
 if specs[at + 15] == '1' and not repeated then
-replace_job(keys, queue, other, job, payload, due_ms, now_us)
+replace_job(keys, queue, other, job, payload, due_ms)
 tally_due(tally, due_ms)
 end
 return
 end
-hold_names(keys, tally, specs, at, job, seq, now_ms)
+hold_names(keys, queue, tally, at, job, seq)
 if queue.linked then
 queue.linked[job.id], queue.linked[seq] = nil, nil
 end
@@ -3199,26 +3056,26 @@ count_job(queue, 'e', job.name)
 local parents = specs[at + 18]
 if
 parents ~= ''
-and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0
+and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms) > 0
 then
-add_blocked(keys, queue, seq, job, payload, now_ms)
+add_blocked(keys, queue, seq, job, payload)
 else
-add_job(keys, queue, seq, job, payload, due_ms, now_us)
+add_job(keys, queue, seq, job, payload, due_ms)
 tally_due(tally, due_ms)
 end
 end
-local function see_to_new(keys, queue, tally, now_ms, how)
+local function see_to_new(keys, queue, tally)
 if queue.left then
 sweep_ready(keys, queue, queue.left)
 end
 if tally.windows > 0 then
-forget_old_uniques(keys.ids, tally.windows, now_ms)
+forget_old_uniques(keys.ids, tally.windows, queue.now_ms)
 end
 if queue.idle > 0 then
-call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
-local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+call_idle(keys.idle, queue, math.min(tally.ready, 8))
+local soonest_ms = math.min(tally.soonest_ms, queue.settling and queue.now_ms or math.huge)
 if soonest_ms < math.huge then
-see_to(keys.idle, queue, soonest_ms, now_ms, how)
+see_to(keys.idle, queue, soonest_ms)
 end
 end
 end
@@ -3237,19 +3094,19 @@ specs[place], at = struct.unpack('>I4c0', packed, at)
 end
 return specs
 end
-local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
+local function add_job(keys, queue, seq, job, payload, due_ms)
 local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
 if due_ms == 0 then
 if flags ~= 0 then
-add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
+add_run(fields, seq, pack_new_run('r', queue.now_ms, size, flags, job.name))
 end
 redis.call('HSET', keys.jobs, unpack(fields))
-if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
-local run = pack_run('s', 0, 0, math.floor(now_us / 1000), size, flags, job.name)
+if place_ready(keys, queue, job, seq, size, 'r') == 's' then
+local run = pack_new_run('s', queue.now_ms, size, flags, job.name)
 redis.call('HSET', keys.jobs, 'r' .. seq, run)
 end
 else
-add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+add_run(fields, seq, pack_new_run('s', due_ms, size, flags, job.name))
 redis.call('HSET', keys.jobs, unpack(fields))
 redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
 note_due(queue, due_ms)
@@ -3259,9 +3116,9 @@ if job.tags ~= '' then
 enter_tags(keys.tagged, seq, job.tags)
 end
 end
-local function add_blocked(keys, queue, seq, job, payload, now_ms)
+local function add_blocked(keys, queue, seq, job, payload)
 local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, 32), job.name))
+add_run(fields, seq, pack_new_run('w', queue.now_ms, size, with_flag(flags, 32), job.name))
 redis.call('HSET', keys.jobs, unpack(fields))
 redis.call('ZADD', keys.blocked, seq, seq)
 mark_place(queue, job)
@@ -3290,18 +3147,18 @@ duplicates[#duplicates + 1] = tonumber(number)
 end
 return duplicates
 end
-local function leave_place(keys, queue, seq, old, state, size, now_us)
+local function leave_place(keys, queue, seq, old, state, size)
 if state == 's' then
 redis.call('ZREM', keys.scheduled, seq)
 queue.scheduled = queue.scheduled - size
 elseif state == 'w' then
 queue.blocked = queue.blocked - size
 else
-leave_ready(keys, queue, old, seq, now_us)
+leave_ready(keys, queue, old, seq)
 queue.ready = queue.ready - size
 end
 end
-local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+local function replace_job(keys, queue, seq, new, payload, due_ms)
 local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 local run = stored[2] and unpack_run(stored[2])
 local state = run and run.state or 'r'
@@ -3324,6 +3181,7 @@ flags = flags - 64
 elseif apart ~= 0 then
 flags = with_flag(flags, 64)
 end
+local anew = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
 if old.tags ~= new.tags then
 leave_tags(keys.tagged, seq, old.tags, false)
 enter_tags(keys.tagged, seq, new.tags)
@@ -3331,23 +3189,23 @@ end
 if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
 if run or apart ~= 0 then
 local since_ms = run and run.at_ms or math.floor(seq / 1000)
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+store_run(keys.jobs, seq, anew, state, since_ms)
 end
 queue.ready = queue.ready - old_size + size
 return
 end
-leave_place(keys, queue, seq, old, state, old_size, now_us)
+leave_place(keys, queue, seq, old, state, old_size)
 if state == 'w' then
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+store_run(keys.jobs, seq, anew, 'w', run.at_ms)
 queue.blocked = queue.blocked + size
 mark_place(queue, new)
 elseif due_ms == 0 then
-local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+local stands = place_ready(keys, queue, new, seq, size, 'r')
 if run or apart ~= 0 or stands == 's' then
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
+store_run(keys.jobs, seq, anew, stands, queue.now_ms)
 end
 else
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
+store_run(keys.jobs, seq, anew, 's', due_ms)
 redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
 note_due(queue, due_ms)
 queue.scheduled = queue.scheduled + size
@@ -3482,8 +3340,8 @@ local function next_interval(recurrence, after_ms)
 local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
 return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
-local function note_time(queue, now_us)
-queue.token = math.max(queue.token, now_us - 1)
+local function note_time(queue)
+queue.token = math.max(queue.token, queue.now_us - 1)
 end
 local function new_group(number)
 return {
@@ -3585,19 +3443,19 @@ end
 local function rank_of(priority)
 return string.format('%010.0f', 2147483648 - priority)
 end
-local function join_group(keys, queue, job, seq, in_front, now_us)
+local function join_group(keys, queue, job, seq, in_front)
 local group = open_group(keys.groups, queue, job.group)
 redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
 group.ready = group.ready + 1
-place_group(keys, job.group, group, now_us)
+place_group(keys, job.group, group, queue.now_us)
 end
-local function leave_group(grouped, groups, job, seq, now_us)
-local group = read_group(groups, job.group)
-if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, '0000000000' .. seq) == 0 then
+local function leave_group(keys, job, seq, now_us)
+local group = read_group(keys.groups, job.group)
+if not group or redis.call('ZREM', keys.grouped, rank_of(job.priority) .. seq, '0000000000' .. seq) == 0 then
 return false
 end
 group.ready = group.ready - 1
-save_group(groups, job.group, group, now_us)
+save_group(keys.groups, job.group, group, now_us)
 return true
 end
 local function free_in_group(keys, name, now_us)
@@ -3619,7 +3477,7 @@ local function release_held(keys, now_us, most)
 local now_ms = math.floor(now_us / 1000)
 look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
 end
-local function try_group(meta, queue, keys, grows)
+local function try_group(keys, queue, grows)
 if grows then
 redis.call('ZADD', keys.held, 'XX', '0', '')
 end
@@ -3628,10 +3486,10 @@ redis.call('ZREM', keys.held, '')
 redis.call('ZADD', keys.held, 'XX', '0', '')
 redis.call('HDEL', keys.groups, '')
 if queue.began_us > 0 then
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [22, 5, 2, 13, 1, 3, 1, 3, 2, 4, 2, 10, 2, 6, 2, 16, 3, 7, 1, 3, 3, 18, 2, 10, 1, 2, 2, 5, 1, 17, 2, 7, 1, 3, 2, 5, 2, 4, 2, 4, 4, 2, 1, 6, 2, 8, 3, 19, 3, 14, 10, 11, 2, 4, 2, 11, 2, 7, 1, 5, 3, 7, 1, 15, 1, 6, 4, 3, 2, 5], text: `local function end_watch(queue, score)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [22, 5, 2, 13, 1, 3, 1, 3, 2, 4, 2, 11, 2, 6, 2, 16, 3, 7, 1, 3, 3, 18, 2, 10, 1, 2, 2, 5, 1, 17, 2, 7, 1, 3, 2, 5, 2, 4, 2, 4, 4, 2, 1, 6, 2, 8, 3, 19, 3, 14, 10, 11, 2, 5, 2, 12, 2, 7, 1, 5, 3, 7, 1, 16, 1, 6, 4, 3, 2, 5], text: `local function end_watch(queue, score)
 if score >= 1125899906842624 and score < 2251799813685248 then
 queue.watch_ms = 0
 end
@@ -3659,11 +3517,12 @@ local function tell_idle(worker, how)
 local ticket = ticket_of(worker)
 return tell_process(ticket, come_message(ticket), how)
 end
-local function has_second(idle, process, by_ms, now_ms, how)
-local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+local function has_second(idle, queue, process, by_ms)
+local first, last = 2251799813685248 + queue.now_ms, 2251799813685248 + by_ms
+local names = redis.pcall('ZRANGEBYSCORE', idle, first, last, 'LIMIT', '0', '3')
 for _, name in ipairs(names) do
 local ticket = ticket_of(name)
-if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+if process_of(ticket) ~= process and listens_here(ticket, queue.how) ~= false then
 return true
 end
 end
@@ -3675,12 +3534,12 @@ local may = type(removed) == 'number'
 queue.idle = queue.idle - (may and removed or 0)
 return may
 end
-local function drop_gone(idle, queue, how)
+local function drop_gone(idle, queue)
 local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
 for at = 1, #names, 2 do
 processes[#processes + 1] = process_of({ id = names[at] })
 end
-local listening = processes[1] and listening_here(processes, how)
+local listening = processes[1] and listening_here(processes, queue.how)
 for at, process in ipairs(listening and processes or {}) do
 if not listening[process] then
 gone[#gone + 1] = names[at * 2 - 1]
@@ -3691,17 +3550,17 @@ if gone[1] then
 remove_idle(idle, queue, gone)
 end
 end
-local function pop_living(idle, queue, how)
+local function pop_living(idle, queue)
 for _ = 1, 500, 100 do
 local name = pop_idle(idle, queue)
-local listens = name and listens_here(ticket_of(name), how)
+local listens = name and listens_here(ticket_of(name), queue.how)
 if listens ~= false then
 return name, listens
 end
-drop_gone(idle, queue, how)
+drop_gone(idle, queue)
 end
 end
-local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+local function call_one_of(some, idle, queue, process, by_ms)
 local own = 0
 for at = 1, #some, 2 do
 local name, score = some[at], tonumber(some[at + 1])
@@ -3709,8 +3568,8 @@ if process_of({ id = name }) == process then
 own = own + 1
 else
 end_watch(queue, score)
-local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
-if not is_late and tell_idle(name, how) then
+local is_late = score >= 2251799813685248 and score < 2251799813685248 + queue.now_ms - 1000
+if not is_late and tell_idle(name, queue.how) then
 redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
 return true, own
 end
@@ -3719,38 +3578,38 @@ end
 end
 return false, own
 end
-local function call_second(idle, queue, process, by_ms, now_ms, how)
+local function call_second(idle, queue, process, by_ms)
 local from, count = 0, 10
 while from < 500 do
 local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
-local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+local called, own = call_one_of(some, idle, queue, process, by_ms)
 if called or #some < 2 * count then
 return
 end
 from, count = from + own, 100
 end
-call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms)
 end
-local function see_to_second(idle, queue, process, by_ms, now_ms, how)
-if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
-call_second(idle, queue, process, by_ms, now_ms, how)
+local function see_to_second(idle, queue, process, by_ms)
+if queue.idle > 0 and not has_second(idle, queue, process, by_ms) then
+call_second(idle, queue, process, by_ms)
 end
 end
-local function call_idle(idle, queue, count, now_ms, how)
+local function call_idle(idle, queue, count)
 local first, several
 for _ = 1, count do
-local name = pop_living(idle, queue, how)
+local name = pop_living(idle, queue)
 if not name then
 break
 end
 local ticket = ticket_of(name)
-publish_to(ticket, come_message(ticket), how)
+publish_to(ticket, come_message(ticket), queue.how)
 local process = process_of(ticket)
 several = several or (first and first ~= process)
 first = first or process
 end
 if first and not several then
-see_to_second(idle, queue, first, now_ms + 1000, now_ms, how)
+see_to_second(idle, queue, first, queue.now_ms + 1000)
 end
 end
 local function leave_idle(idle, queue, name)
@@ -3760,12 +3619,12 @@ end_watch(queue, score)
 end
 return score
 end
-local function is_watched(queue, now_ms)
-return queue.watch_ms + 1000 > now_ms
+local function is_watched(queue)
+return queue.watch_ms + 1000 > queue.now_ms
 end
-local function see_to(idle, queue, due_ms, now_ms, how)
-if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-call_idle(idle, queue, 1, now_ms, how)
+local function see_to(idle, queue, due_ms)
+if queue.idle > 0 and (not is_watched(queue) or due_ms < queue.watch_ms) then
+call_idle(idle, queue, 1)
 end
 end
 local function called_until(score, now_ms)
@@ -3784,122 +3643,125 @@ redis.pcall('PEXPIRE', idle, '7200000')
 end
 return type(added) == 'number'
 end
-local function second_until(idle, queue, process, now_ms, how)
+local function second_until(idle, queue, process)
 local by_ms = queue.watch_ms + 1000
 local watching = watching_process(idle)
-if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+if watching == process or has_second(idle, queue, watching, by_ms) then
 return nil
 end
 return by_ms
 end
-local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
-local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+local function wait_idle(idle, queue, worker, due_ms, score)
+local process, by_ms = process_of({ id = worker }), called_until(score, queue.now_ms)
 queue.idlers = queue.idlers + 1
-if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-see_to_second(idle, queue, process, due_ms + 1000, now_ms, how)
+if due_ms and not (is_watched(queue) and queue.watch_ms <= due_ms) then
+see_to_second(idle, queue, process, due_ms + 1000)
 queue.watch_ms = stand_idle(idle, queue, worker, 1125899906842624 + queue.idlers) and due_ms or 0
-return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+return math.max(1, math.min(due_ms, by_ms or math.huge) - queue.now_ms)
 end
-if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + 1000 then
+if by_ms and by_ms > (due_ms and queue.watch_ms or queue.now_ms) + 1000 then
 by_ms = nil
 end
 if due_ms and not by_ms and queue.idle > 0 then
-by_ms = second_until(idle, queue, process, now_ms, how)
+by_ms = second_until(idle, queue, process)
 end
 if not stand_idle(idle, queue, worker, by_ms and 2251799813685248 + by_ms or queue.idlers) then
 return 1000
 end
-return by_ms and math.max(1, by_ms - now_ms) or 0
+return by_ms and math.max(1, by_ms - queue.now_ms) or 0
 end
-local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
-local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
+local function wait_for_work(keys, queue, settings, worker, score, has_room)
+local now_ms, wait_ms = queue.now_ms, next_start_ms(queue, settings)
 if has_room and queue.ready > 0 and has_more(keys, queue) then
 wait_ms = 1
 end
-local due_ms = next_due_ms(keys, queue, settings, now_ms)
-due_ms = due_ms and look_again(queue, due_ms, now_ms)
+local due_ms = next_due_ms(keys, queue, settings)
+due_ms = due_ms and look_again(queue, due_ms)
 note_due(queue, due_ms or math.huge)
 if wait_ms > 0 then
 due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
 end
-note_time(queue, now_us)
-return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
+note_time(queue)
+return wait_idle(keys.idle, queue, worker, due_ms, score)
 end
-local function may_hand(queue, codec, ready, name, payload, now_ms, how)
+local function may_hand(ready, queue, codec, name, payload)
 return queue.idle > 0
-and how.counted
+and queue.how.counted
 and codec == 'json'
 and #payload <= 8192
 and not string.find(name, '\\n', 1, true)
 and not queue.settings
 and queue.marks % 4 == 0
-and queue.due_ms > now_ms
+and queue.due_ms > queue.now_ms
 and redis.call('EXISTS', ready) == 0
 end
-local function take_back_handed(keys, seq, name, size)
-local at_ms = math.floor(seq / 1000)
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, 1, name))
+local function take_back_handed(keys, handed)
+local at_ms = math.floor(handed.seq / 1000)
+local run = pack_new_run('r', at_ms, handed.size, 1, handed.name)
+redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 end
-local function store_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
-local scores, marks = { exact(ends_ms), seq }, queue.marks
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, 1, name))
+local function store_handed(keys, queue, handed)
+local scores, marks = { exact(handed.ends_ms), handed.seq }, queue.marks
+local run = pack_claimed_run(handed.token, 1, queue.now_ms, handed.size, 1, handed.name)
+redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 widen(queue, 32, scores, '+inf')
 if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
 return true
 end
 queue.marks = marks
-take_back_handed(keys, seq, name, size)
+take_back_handed(keys, handed)
 return false
 end
-local function take_back_lease(keys, seq, name, size)
-if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+local function take_back_lease(keys, handed)
+if type(redis.pcall('ZREM', keys.leases, handed.seq)) == 'table' then
 return false
 end
-take_back_handed(keys, seq, name, size)
+take_back_handed(keys, handed)
 return true
 end
-local function note_handed(queue, name, size, token, ends_ms)
-note_due(queue, ends_ms)
-note_alike(queue, 'w', name, 1, 0, 0, 0)
-queue.token, queue.claimed = token, queue.claimed + size
+local function note_handed(queue, handed)
+note_due(queue, handed.ends_ms)
+note_alike(queue, note_key('w', handed.name), 0, 1, 0, 0)
+queue.token, queue.claimed = handed.token, queue.claimed + handed.size
 end
-local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
+local function hand_over(keys, queue, seq, name, payload, record)
 local fields = { seq, record }
 widen(queue, 16, fields, '~')
 redis.call('HSET', keys.jobs, unpack(fields))
-local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
-local worker, listens = pop_living(keys.idle, queue, how)
+local now_ms, token = queue.now_ms, next_token(queue.token, queue.now_us)
+local worker, listens = pop_living(keys.idle, queue)
 if not worker then
 return false, true
 end
 local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
 if not listens or not lease_ms then
-publish_to(ticket, come_message(ticket), how)
-see_to_second(keys.idle, queue, process_of(ticket), now_ms + 1000, now_ms, how)
+publish_to(ticket, come_message(ticket), queue.how)
+see_to_second(keys.idle, queue, process_of(ticket), now_ms + 1000)
 return false, true
 end
 local ends_ms = now_ms + lease_ms
+local handed = { seq = seq, name = name, size = #record, token = token, ends_ms = ends_ms }
 local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
 local letter = table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload
 if
-not store_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
-or not publish_to(ticket, letter, how) and take_back_lease(keys, seq, name, #record)
+not store_handed(keys, queue, handed)
+or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, handed)
 then
 return false, true
 end
-note_handed(queue, name, #record, token, ends_ms)
-see_to(keys.idle, queue, ends_ms, now_ms, how)
+note_handed(queue, handed)
+see_to(keys.idle, queue, ends_ms)
 return true, false
 end
-local function look_again(queue, due_ms, now_ms)
-return queue.is_behind and math.min(due_ms, now_ms + 1000) or due_ms
+local function look_again(queue, due_ms)
+return queue.is_behind and math.min(due_ms, queue.now_ms + 1000) or due_ms
 end
-local function see_to_rest(idle, queue, now_ms, how)
-if queue.due_ms <= now_ms then
-see_to(idle, queue, now_ms, now_ms, how)
+local function see_to_rest(idle, queue)
+if queue.due_ms <= queue.now_ms then
+see_to(idle, queue, queue.now_ms)
 end
 end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 4, 26, 2, 45, 13, 3, 1, 3, 2, 3, 2, 8, 4, 11, 1, 10, 1, 3, 6, 8, 1, 4, 1, 3, 2, 6, 3, 17, 2, 9, 6, 7, 2, 16, 5, 18, 2, 36, 3, 10], text: `local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 4, 26, 2, 45, 13, 3, 1, 3, 2, 3, 2, 8, 4, 11, 1, 10, 1, 3, 6, 8, 1, 4, 1, 3, 2, 6, 3, 12, 2, 4, 6, 7, 2, 12, 5, 18, 2, 36, 3, 10], text: `local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 local function full_head(job)
 return struct.pack(
 '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
@@ -3988,12 +3850,12 @@ fields[at * 2] = 'r' .. seq
 end
 return fields
 end
-local function find_job(jobs, ids, id)
-local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+local function find_job(keys, id)
+local seq = string.find(id, '^%d+$') and id or redis.call('HGET', keys.ids, 'i' .. id)
 if not seq then
 return nil
 end
-local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 if not stored[1] then
 return nil
 end
@@ -4042,22 +3904,12 @@ local at_ms = math.floor(seq / 1000)
 run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
 end
 run.flags = flagged(run.flags, flag)
-redis.call(
-'HSET',
-jobs,
-'r' .. seq,
-pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
-)
+store_run(jobs, seq, run, run.state, run.at_ms)
 return run
 end
 local function unflag_job(jobs, seq, run, flag)
-local flags = run.flags - flag
-redis.call(
-'HSET',
-jobs,
-'r' .. seq,
-pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
-)
+run.flags = run.flags - flag
+store_run(jobs, seq, run, run.state, run.at_ms)
 end
 local function add_line(packed, line, at_ms)
 local last = math.min(#line, 1024)
@@ -4066,20 +3918,16 @@ last = last - 1
 end
 return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), 100, 0)
 end
-local function rewrite_job(jobs, queue, seq, job, run, record, state)
+local function rewrite_job(jobs, queue, seq, job, run, record)
 local changed = full_head(job) .. string.sub(record, job.body_at)
+local state = state_of(run)
 local bytes = state == 'stopping' and 'claimed' or state
 local grown = #changed - #record
 redis.call('HSET', jobs, seq, changed)
 queue[bytes] = queue[bytes] + grown
 if run then
-local flags = run.flags == 1 and 0 or run.flags
-redis.call(
-'HSET',
-jobs,
-'r' .. seq,
-pack_run(run.state, run.token, run.attempts, run.at_ms, run.size + grown, flags, run.name)
-)
+run.size, run.flags = run.size + grown, run.flags == 1 and 0 or run.flags
+store_run(jobs, seq, run, run.state, run.at_ms)
 end
 end
 local function tell_page(told, jobs, numbers, usual, is_wanted)
@@ -4146,9 +3994,8 @@ options[#options + 1] = job.group
 options[#options + 1] = job.trace
 options[#options + 1] = job.tags
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [4, 18, 1, 34, 1, 11, 1, 11, 3, 11, 1, 10, 5, 16, 2, 20, 3, 10, 2, 14, 2, 8, 4, 18, 2, 12, 9, 3, 1, 32, 2, 8], text: `local function lease_jobs(keys, queue, taken, now_us, lease_ms)
-local now_ms = math.floor(now_us / 1000)
-local ends_ms = string.format('%.0f', now_ms + lease_ms)
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [4, 17, 1, 34, 1, 11, 1, 11, 3, 11, 1, 10, 5, 17, 2, 20, 3, 10, 2, 14, 2, 8, 4, 13, 2, 12, 3, 1, 4, 2, 1, 28, 2, 8], text: `local function lease_jobs(keys, queue, taken, lease_ms)
+local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
 local token, events = queue.token, queue.events
 local told, options, runs, ends = {}, {}, {}, {}
 local waited, starting, started, bytes = {}, {}, {}, 0
@@ -4183,7 +4030,7 @@ told[told_at + 3] = attempts
 told[told_at + 4] = name
 told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
 runs[#runs + 1] = 'r' .. seq
-runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
+runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
 ends[#ends + 1] = ends_ms
 ends[#ends + 1] = seq
 if events then
@@ -4216,20 +4063,20 @@ for _, event in ipairs(started) do
 events[#events + 1] = event
 end
 queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
-note_due(queue, now_ms + lease_ms)
-note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
+note_due(queue, queue.now_ms + lease_ms)
+note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
 return told, options
 end
-local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)
-local taken, is_cut = take_ready(keys, queue, room, now_us)
+local function claim_jobs(keys, queue, settings, room, lease_ms)
+local taken, is_cut = take_ready(keys, queue, room)
 local count = #taken / 3
 if count == 0 then
 leave_taken(keys, queue, taken)
 return {}, {}, 0, 0, 0, is_cut
 end
-local token = next_token(queue.token, now_us) - 1
+local token = next_token(queue.token, queue.now_us) - 1
 queue.token = token
-local told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+local told, options = lease_jobs(keys, queue, taken, lease_ms)
 if not told then
 if queue.over == 0 then
 redis.call('ZADD', keys.leases, 'XX', '0', '')
@@ -4237,16 +4084,17 @@ end
 return nil
 end
 if settings.rate_limit > 0 then
-queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count)
 end
-return told, options, count, token, math.floor(now_us / 1000) + lease_ms, is_cut
+return told, options, count, token, queue.now_ms + lease_ms, is_cut
 end
-local function claimed_before(jobs, leases, token, count, ends_ms)
+local function claimed_before(keys, token, count, ends_ms)
 local found, from = {}, 0
 repeat
-local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+local numbers = count > 0
+and redis.call('ZRANGEBYSCORE', keys.leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
 or {}
-local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers))) or {}
 for at, seq in ipairs(numbers) do
 local run = stored[at * 2] and unpack_run(stored[at * 2])
 if run and run.token > token and run.token <= token + count then
@@ -4294,7 +4142,7 @@ local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
 if not packed then
 local is_plain = string.byte(record) > 0
 local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and 1 or 0, name)
+packed = pack_new_run('r', math.floor(seq / 1000), #record, is_plain and 1 or 0, name)
 end
 runs[#runs + 1] = 'r' .. seq
 runs[#runs + 1] = packed
@@ -4305,66 +4153,57 @@ local function take_back_runs(jobs, runs)
 for at = 2, #runs, 2 do
 local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
 local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, 1, name)
+runs[at] = pack_new_run('r', at_ms, size, 1, name)
 end
 redis.call('HSET', jobs, unpack(runs))
 end
-local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+local function give_back(keys, queue, seq, job, run, due_ms)
 redis.call('ZREM', keys.leases, seq)
-end_claim(keys, queue, job, run, now_us)
-local now_ms = math.floor(now_us / 1000)
+end_claim(keys, queue, job, run)
 happened(queue, 'released', seq, job, run, '')
-note_history(keys.jobs, seq, run, 'g', now_ms, run.at_ms, '')
+local entry = { what = 'g', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+note_history(keys.jobs, seq, run, entry)
 run.attempts = run.attempts - 1
-if due_ms > now_ms then
-return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+if due_ms > queue.now_ms then
+return wait_again(keys, queue, seq, job, run, due_ms)
 end
-local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
-redis.call(
-'HSET',
-keys.jobs,
-'r' .. seq,
-pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-)
+local state = place_ready(keys, queue, job, seq, run.size, 'b')
+store_run(keys.jobs, seq, run, state, queue.now_ms)
 end
-local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+local function call_for_returned(idle, queue, standing, soonest_ms)
 if queue.idle == 0 then
 return
 end
 if soonest_ms < math.huge and frees_others(queue) then
 standing = math.max(standing, 1)
 end
-call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+call_idle(idle, queue, math.min(standing, 8))
 if soonest_ms < math.huge then
-see_to(idle, queue, soonest_ms, now_ms, how)
+see_to(idle, queue, soonest_ms)
 end
 end
-local function reclaim_lost(keys, queue, now_us, most)
-local now_ms = math.floor(now_us / 1000)
-local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
+local LOST = { kind = 'lost', message = 'the lease ended before the job did' }
+local function reclaim_lost(keys, queue, most)
+local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms, 'LIMIT', '0', most)
 for at = #lost, 1, -1 do
 local seq = lost[at]
 local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
 redis.call('ZREM', keys.leases, seq)
 if stored[1] then
 local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-end_claim(keys, queue, job, run, now_us)
+end_claim(keys, queue, job, run)
 if run.state == 'x' then
 cancel_job(keys, queue, seq, job, run)
 elseif run.attempts >= job.max_attempts then
-bury_claimed(keys, queue, seq, job, run, 'lost', 'the lease ended before the job did', now_ms)
+bury_claimed(keys, queue, seq, job, run, LOST)
 count_job(queue, 'd', run.name)
 else
-happened(queue, 'reclaimed', seq, job, run, 'lost')
-local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
-note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
-redis.call(
-'HSET',
-keys.jobs,
-'r' .. seq,
-pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-)
-note_failure(keys.jobs, seq, now_ms, 'lost', 'the lease ended before the job did')
+happened(queue, 'reclaimed', seq, job, run, LOST.kind)
+local state = place_ready(keys, queue, job, seq, run.size, 'b')
+local entry = { what = 'l', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+note_history(keys.jobs, seq, run, entry)
+store_run(keys.jobs, seq, run, state, queue.now_ms)
+note_failure(keys.jobs, seq, queue.now_ms, LOST)
 end
 if run.state ~= 'x' then
 queue.reclaimed = queue.reclaimed + 1
@@ -4473,17 +4312,17 @@ end
 end
 return table.concat(list, '\\0'), #list
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 4, 9, 1, 1, 2, 8, 1, 10, 5, 6, 5, 8, 2, 5, 3, 25, 5, 19, 2, 4, 7, 8, 1, 7, 2, 12, 1, 11], text: `local function put_out(keys, queue, target, what, now_us)
-queue.sent = math.max(queue.sent + 1, now_us)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 4, 9, 1, 1, 2, 8, 1, 10, 5, 6, 5, 8, 2, 5, 3, 25, 5, 19, 2, 4, 7, 8, 1, 7, 2, 12, 1, 11], text: `local function put_out(keys, queue, target, what)
+queue.sent = math.max(queue.sent + 1, queue.now_us)
 local number = string.format('%.0f', queue.sent)
 redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
 redis.call('ZADD', keys.outbox, number, number)
 queue.chores = with_flag(queue.chores, 2)
 end
-local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+local function put_out_end(keys, queue, child, ref, letter, text)
 local target, asked = string.match(child, '^q(.*)\\1(.*)$')
 local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
-put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told))
 queue.moved = queue.moved + #told
 end
 local function split_ref(jobs, ref)
@@ -4533,12 +4372,12 @@ local from = '(' .. ref .. '\\0' .. exact(newest)
 return newest > 0
 and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\\1', 'LIMIT', '0', '1')[1]
 end
-local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
+local function hear_of_unknown(keys, queue, source, id, newest)
 local ref = 'q' .. source .. '\\1' .. id
 if waits_since(keys, ref, newest) then
 if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
 redis.call('ZREM', keys.parents, ref)
-link_elsewhere(keys, queue, ref, now_ms)
+link_elsewhere(keys, queue, ref)
 if redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 0 then
 redis.call('HSET', keys.jobs, 'z' .. ref, pack_end('a', id, ''))
 end
@@ -4558,7 +4397,7 @@ else
 hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
 end
 end
-local function settle_asked(keys, queue, now_us, most)
+local function settle_asked(keys, queue, most)
 local became_ready = 0
 for _, asked in ipairs(queue.asked or {}) do
 local ref = asked.ref
@@ -4569,7 +4408,7 @@ or {}
 local letter, id = unpack_end(redis.call('HGET', keys.jobs, 'z' .. ref))
 for _, member in ipairs(members) do
 redis.call('ZREM', keys.children, member)
-if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id, now_us) then
+if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id) then
 became_ready = became_ready + 1
 end
 end
@@ -4577,9 +4416,9 @@ most = most - #members
 end
 return became_ready, most
 end
-local function settle_news(keys, queue, now_us, most)
-local became_ready, left = settle_asked(keys, queue, now_us, most)
-return became_ready + settle_children(keys, queue, now_us, left)
+local function settle_news(keys, queue, most)
+local became_ready, left = settle_asked(keys, queue, most)
+return became_ready + settle_children(keys, queue, left)
 end
 local function work_of(specs)
 local work = 4
@@ -4589,14 +4428,14 @@ work = work + (texts == '' and 0 or count + 1)
 end
 return work
 end
-local function take_job(keys, meta, queue, tally, packed, now_us)
-begin_queue(meta, queue, now_us)
+local function take_job(keys, queue, tally, packed)
+begin_queue(keys.meta, queue)
 begin_jobs(keys, queue)
-local seq, specs = exact(number_jobs(queue, 1, now_us)), unpack_spec(packed)
-enqueue_spec(keys, queue, tally, specs, 1, 0, seq, now_us)
-return work_of(specs)
+tally.specs = unpack_spec(packed)
+enqueue_spec(keys, queue, tally, 1, 0, exact(number_jobs(queue, 1)))
+return work_of(tally.specs)
 end
-local function take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+local function take_entries(keys, queue, tally, from, entries, entries_at)
 local work, taken = 0, 0
 for at = entries_at, #entries, 2 do
 if work >= 2000 then
@@ -4606,20 +4445,20 @@ taken = taken + 1
 local number, what = tonumber(entries[at]), entries[at + 1]
 local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
 if kind == 'a' then
-hear_of_unknown(keys, queue, from.source, rest, number, math.floor(now_us / 1000))
+hear_of_unknown(keys, queue, from.source, rest, number)
 elseif number > from.newest then
 from.newest = number
 if kind == 'e' then
 local _, id = unpack_end(rest)
 hear_of_parent(keys, queue, from.source, id, rest)
 else
-work = work + take_job(keys, meta, queue, tally, rest, now_us)
+work = work + take_job(keys, queue, tally, rest)
 end
 end
 end
 return taken
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 1, 3, 2, 7, 6, 3, 5, 6, 1, 5, 5, 16, 1, 10, 7, 38, 1, 6, 2, 13, 2, 8, 2, 2, 1, 10, 2, 22, 4, 16, 1, 22, 5, 7, 1, 8], text: `local USUAL, USUAL_HEAD = 255, '\\255'
+const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 1, 3, 2, 7, 6, 3, 3, 3, 2, 4, 2, 1, 1, 4, 5, 16, 1, 10, 7, 38, 1, 15, 2, 16, 2, 8, 2, 2, 1, 12, 2, 22, 4, 15, 1, 22, 5, 7, 2, 8, 1, 8], text: `local USUAL, USUAL_HEAD = 255, '\\255'
 local function plain_head(name, usual)
 return name == usual and USUAL_HEAD or string.char(#name) .. name
 end
@@ -4630,31 +4469,32 @@ return usual, 2
 end
 return string.sub(record, 2, length + 1), length + 2
 end
-local function is_behind(queue, now_ms)
-return math.max(queue.last, queue.token) > (now_ms + 1000) * 1000
+local function is_behind(queue)
+return math.max(queue.last, queue.token) > (queue.now_ms + 1000) * 1000
 end
-local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+local function note_key(kind, name)
+return #name < 255 and kind .. name or kind
+end
+local function bucket_of_all(least_ms, greatest_ms)
 local bucket = bucket_of(greatest_ms)
-if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
-return false
+return (least_ms == greatest_ms or bucket_of(least_ms) == bucket) and bucket or nil
 end
-local key = #name < 255 and kind .. name or kind
+local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
 sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
 local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
 queue.noted = queue.noted and queue.noted .. note or note
-return true
 end
-local function is_quiet(queue, call, now_ms)
+local function is_quiet(queue, call)
 if
 queue.layout ~= QUEUE_LAYOUT
 or queue.settings
 or queue.marks % 4 > 0
-or queue.due_ms <= now_ms
+or queue.due_ms <= queue.now_ms
 then
 return false
 end
-if queue.marks > 1 and queue.due_ms > now_ms + 1000 then
-if is_behind(queue, now_ms) then
+if queue.marks > 1 and queue.due_ms > queue.now_ms + 1000 then
+if is_behind(queue) then
 return false
 end
 end
@@ -4678,7 +4518,7 @@ fields[count] = 'r' .. acks[at]
 numbers[count] = acks[at]
 end
 if count == 0 then
-return fields, numbers, 0
+return { fields = fields, numbers = numbers, bytes = 0 }
 end
 local stored = redis.call('HMGET', jobs, unpack(fields))
 local last_name, are_alike = nil, true
@@ -4711,47 +4551,61 @@ end
 if not do_rise and has_twice(numbers) then
 return nil
 end
-local are_in_turn = do_rise and last_token - first_token == count - 1
-return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored, are_in_turn
+return {
+fields = fields,
+numbers = numbers,
+bytes = bytes,
+name = are_alike and last_name,
+since_sum = since_sum,
+soonest = soonest,
+latest = latest,
+runs = stored,
+are_in_turn = do_rise and last_token - first_token == count - 1,
+}
 end
-local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
-local count = #stored
-local sum = now_ms * count - since_sum
-if not name or not note_alike(queue, 'a', name, count, sum, now_ms - latest, now_ms - soonest) then
+local function note_ran(queue, acked)
+local now_ms, count = queue.now_ms, #acked.runs
+local greatest_ms = now_ms - acked.soonest
+local bucket = acked.name and bucket_of_all(now_ms - acked.latest, greatest_ms)
+if bucket then
+local sum_ms = now_ms * count - acked.since_sum
+return note_alike(queue, note_key('a', acked.name), bucket, count, sum_ms, greatest_ms)
+end
 local list = {}
-for _, packed in ipairs(stored) do
+for _, packed in ipairs(acked.runs) do
 local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
 list[#list + 1] = at_ms
 list[#list + 1] = string.sub(packed, name_at)
 end
-note_spans(queue, 'a', list, 2, 1, now_ms, 1)
+note_spans(queue, 'a', list, now_ms, 1)
 end
-end
-local function names_of(name, stored)
-local names = { name or nil }
-for place = 1, name and 0 or #stored do
-local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
-names[place] = string.sub(stored[place], name_at)
+local function names_of(acked)
+local names = { acked.name or nil }
+for place = 1, acked.name and 0 or #acked.runs do
+local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', acked.runs[place])
+names[place] = string.sub(acked.runs[place], name_at)
 end
 return names
 end
-local function note_waited(queue, numbers, names, are_alike, sum_us, now_us)
-local count = #numbers
-local least, greatest = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
-local sum = (now_us * count - sum_us) / 1000
-if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
+local function note_waited(queue, numbers, names, are_alike, sum_us)
+local now_us, count = queue.now_us, #numbers
+local least_ms, greatest_ms = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
+local bucket = are_alike and bucket_of_all(least_ms, greatest_ms)
+if bucket then
+local sum_ms = (now_us * count - sum_us) / 1000
+return note_alike(queue, note_key('w', names[1]), bucket, count, sum_ms, greatest_ms)
+end
 local list = {}
 for at, seq in ipairs(numbers) do
 list[at * 2 - 1], list[at * 2] = seq, names[at]
 end
-note_spans(queue, 'w', list, 2, 1, now_us, 1000)
+note_spans(queue, 'w', list, now_us, 1000)
 end
-end
-local function look_at_listed(jobs, ready, count)
+local function look_at_listed(keys, count)
 if count == 0 then
 return {}, {}
 end
-local numbers = redis.call('LRANGE', ready, '0', string.format('%d', count - 1))
+local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', count - 1))
 local listed = #numbers
 if listed == 0 then
 return numbers, {}
@@ -4761,7 +4615,7 @@ for at, seq in ipairs(numbers) do
 fields[at] = seq
 fields[listed + at] = 'r' .. seq
 end
-local stored = redis.call('HMGET', jobs, unpack(fields))
+local stored = redis.call('HMGET', keys.jobs, unpack(fields))
 for at = 1, listed do
 if not stored[at] or stored[listed + at] or string.byte(stored[at]) == 0 then
 return nil
@@ -4769,9 +4623,8 @@ end
 end
 return numbers, stored
 end
-local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, now_us, ends_ms)
-local now_ms = math.floor(now_us / 1000)
-local ends, token, usual = exact(ends_ms), queue.token, queue.usual
+local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
+local ends, now_ms, token, usual = exact(ends_ms), queue.now_ms, queue.token, queue.usual
 local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
 local are_alike, bytes, sum_us = true, 0, 0
 for at, seq in ipairs(numbers) do
@@ -4784,26 +4637,26 @@ scores[pair - 1], scores[pair] = ends, seq
 are_alike = are_alike and name == names[1]
 bytes, sum_us = bytes + size, sum_us + seq
 end
-if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
-redis.call('LTRIM', ready, '0', '-1')
-redis.call('HSET', jobs, unpack(runs))
+if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
+redis.call('LTRIM', keys.ready, '0', '-1')
+redis.call('HSET', keys.jobs, unpack(runs))
 end
 local marks = queue.marks
 widen(queue, 32, scores, '+inf')
-local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
-if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
-take_back_runs(jobs, runs)
+local is_refused = #acked > 0 and type(redis.pcall('ZREM', keys.leases, unpack(acked))) == 'table'
+if is_refused or type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'table' then
+take_back_runs(keys.jobs, runs)
 queue.marks = marks
 if is_refused then
-redis.call('ZREM', leases, '')
+redis.call('ZREM', keys.leases, '')
 end
 return nil
 end
-if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
+if redis.pcall('LTRIM', keys.ready, string.format('%d', count), '-1').err then
 queue.ghosts = queue.ghosts + count
 end
 note_due(queue, ends_ms)
-note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+note_waited(queue, numbers, names, are_alike, sum_us)
 queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
 return are_alike and { names[1] } or names, payloads
 end
@@ -4814,6 +4667,14 @@ for place, name in ipairs(names) do
 pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\\t', spelled(name)
 end
 end
+local function add_acked_line(pieces, acked, acks, acks_at)
+local tokens = { acks[acks_at + 1] }
+for place = 2, acked.are_in_turn and 1 or #acked.numbers do
+tokens[place] = acks[acks_at + (place - 1) * 2 + 1]
+end
+local numbers_text, tokens_text = table.concat(acked.numbers, ' '), table.concat(tokens, ' ')
+plain_line(pieces, '\\n*acked\\t', numbers_text, tokens_text, names_of(acked))
+end
 local function publish_pieces(listeners, pieces, now_ms)
 local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
 local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
@@ -4822,7 +4683,7 @@ pieces[1] = message_head(number, now_ms)
 send(stored, table.concat(pieces))
 end
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [3, 15, 11, 10, 4, 17, 2, 11, 2, 8, 1, 3, 2, 5, 10, 3, 2, 3, 1, 14, 2, 19, 2, 8, 1, 10, 2, 12, 5, 18, 2, 5, 5, 3, 1, 3, 2, 19, 4, 6], text: `local function add_entry(packed, entry, most, spared)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [3, 15, 11, 10, 4, 17, 2, 10, 2, 8, 1, 3, 2, 5, 10, 3, 2, 3, 1, 14, 2, 19, 2, 8, 1, 10, 2, 12, 5, 18, 2, 5, 5, 3, 1, 3, 2, 19, 4, 6], text: `local function add_entry(packed, entry, most, spared)
 local count, kept = 0, ''
 if packed then
 count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
@@ -4847,10 +4708,10 @@ elseif job.priority ~= 0 then
 set_mark(queue, 1)
 end
 end
-local function stand_ready(keys, queue, job, seq, in_front, now_us)
+local function stand_ready(keys, queue, job, seq, in_front)
 mark_place(queue, job)
 if job.group ~= '' then
-join_group(keys, queue, job, seq, in_front, now_us)
+join_group(keys, queue, job, seq, in_front)
 elseif
 job.priority ~= 0 or (in_front and (is_marked(queue, 1) or is_marked(queue, 2)))
 then
@@ -4864,20 +4725,19 @@ return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
 end
 return true
 end
-local function place_ready(keys, queue, job, seq, size, state, now_us)
-if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+local function place_ready(keys, queue, job, seq, size, state)
+if stand_ready(keys, queue, job, seq, state == 'b') then
 queue.ready = queue.ready + size
 return state
 end
-local now_ms = math.floor(now_us / 1000)
-redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
-note_due(queue, now_ms)
+redis.call('ZADD', keys.scheduled, string.format('%.0f', queue.now_ms), seq)
+note_due(queue, queue.now_ms)
 queue.scheduled = queue.scheduled + size
 return 's'
 end
-local function leave_ready(keys, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq)
 if job.group ~= '' then
-leave_group(keys.grouped, keys.groups, job, seq, now_us)
+leave_group(keys, job, seq, queue.now_us)
 elseif not is_marked(queue, 1) or redis.call('ZREM', keys.prioritized, seq) == 0 then
 queue.left = queue.left or queue.ghosts
 queue.ghosts = queue.ghosts + 1
@@ -4960,18 +4820,18 @@ swept = swept + rebuild(keys)
 end
 queue.ghosts = math.max(0, queue.ghosts - swept)
 end
-local function ready_page(ready, prioritized, after, limit)
-local count = redis.call('ZCOUNT', prioritized, '-inf', '-4294967296')
+local function ready_page(keys, after, limit)
+local count = redis.call('ZCOUNT', keys.prioritized, '-inf', '-4294967296')
 local numbers = {}
 if after < count then
 local to = math.min(after + limit, count) - 1
-numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+numbers = redis.call('ZRANGE', keys.prioritized, string.format('%.0f', after), string.format('%.0f', to))
 end
 local in_front = #numbers
 if in_front < limit then
 local from = math.max(0, after - count)
 local to = from + limit - in_front - 1
-local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+local listed = redis.call('LRANGE', keys.ready, string.format('%.0f', from), string.format('%.0f', to))
 for _, seq in ipairs(listed) do
 numbers[#numbers + 1] = seq
 end
@@ -4989,7 +4849,7 @@ end
 local function count_work(queue, job)
 queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
 end
-local function displace(keys, queue, seq, job, run, size, now_us)
+local function displace(keys, queue, seq, job, run, size)
 local state = run and run.state or 'r'
 count_work(queue, job)
 if state == 's' then
@@ -5004,7 +4864,7 @@ elseif state == 'f' then
 redis.call('ZREM', keys.done, seq)
 queue.done = queue.done - size
 else
-leave_ready(keys, queue, job, seq, now_us)
+leave_ready(keys, queue, job, seq)
 queue.ready = queue.ready - size
 end
 end
@@ -5014,7 +4874,7 @@ return false
 end
 return is_marked(queue, 2) or parse_settings(queue.settings).concurrency > 0
 end` }
-const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [5, 7, 2, 7, 2, 5, 3, 23, 3, 3, 2, 3, 3, 8, 2, 13, 16, 7, 2, 18, 2, 13, 3, 3, 1, 5, 4, 6, 9, 6, 2, 13, 2, 23, 2, 27, 2, 6, 1, 14, 2, 42], text: `local function pack_times(times)
+const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [5, 7, 2, 7, 2, 5, 3, 23, 3, 3, 2, 3, 3, 8, 2, 13, 16, 7, 2, 18, 2, 13, 3, 3, 1, 5, 4, 6, 9, 6, 2, 13, 2, 23, 2, 27, 2, 5, 1, 14, 2, 42], text: `local function pack_times(times)
 local packed = {}
 for at, time_ms in ipairs(times) do
 packed[at] = struct.pack('>d', time_ms)
@@ -5070,8 +4930,8 @@ return math.max(now_ms, before.last_ms)
 end
 return before.next_ms > 0 and before.next_ms - 1 or before.known_ms
 end
-local function begin_recurrence(keys, queue, id, before, rule, now_ms)
-local behind_ms = begins_behind(before, rule, now_ms)
+local function begin_recurrence(keys, queue, id, before, rule)
+local behind_ms = begins_behind(before, rule, queue.now_ms)
 set_mark(queue, 8)
 local was = before or { last_ms = 0, last_job = 0, runs = 0 }
 local blank = struct.pack('>dddddB', 0, was.last_ms, was.last_job, was.runs, behind_ms, 0)
@@ -5177,8 +5037,8 @@ end
 recurrence.times = left
 return times
 end
-local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
-local job, now_ms = read_job(recurrence.record), math.floor(now_us / 1000)
+local function spawn_job(keys, queue, id, recurrence, time_ms)
+local job, now_ms = read_job(recurrence.record), queue.now_ms
 local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
 job.id = id .. '@' .. exact(time_ms)
 if
@@ -5187,10 +5047,10 @@ or (key ~= '' and holder_of_unique(keys.ids, key, now_ms))
 then
 return
 end
-local number = number_jobs(queue, 1, now_us)
+local number = number_jobs(queue, 1)
 local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
 local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-add_run(fields, seq, pack_run('r', 0, 0, time_ms, size, flags, job.name))
+add_run(fields, seq, pack_new_run('r', time_ms, size, flags, job.name))
 redis.call('HSET', keys.jobs, unpack(fields))
 redis.call('HSET', keys.ids, 'i' .. job.id, seq)
 enter_tags(keys.tagged, seq, job.tags)
@@ -5199,14 +5059,13 @@ count_job(queue, 'e', job.name)
 if key ~= '' then
 hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
 end
-if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, time_ms, size, flags, job.name))
+if place_ready(keys, queue, job, seq, size, 'r') == 's' then
+redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('s', time_ms, size, flags, job.name))
 end
 recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
-local function spawn_due(keys, queue, now_us, most)
-local now_ms = math.floor(now_us / 1000)
-local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', now_ms, 'LIMIT', '0', most)
+local function spawn_due(keys, queue, most)
+local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', queue.now_ms, 'LIMIT', '0', most)
 local bytes = 0
 for _, id in ipairs(due) do
 if most > 0 and bytes < 4194304 then
@@ -5215,9 +5074,9 @@ local recurrence = read_recurrence(keys.recurrences, id)
 local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
 local take = recurrence.every_ms > 0 and take_intervals or take_times
 local fits = math.ceil((4194304 - bytes) / math.max(1, #recurrence.record))
-local times = take(recurrence, now_ms, math.min(most, left, fits))
+local times = take(recurrence, queue.now_ms, math.min(most, left, fits))
 for _, time_ms in ipairs(times) do
-spawn_job(keys, queue, id, recurrence, time_ms, now_us)
+spawn_job(keys, queue, id, recurrence, time_ms)
 end
 most, bytes = most - #times, bytes + #recurrence.record * (#times + 1)
 save_progress(keys, queue, id, recurrence)
@@ -5266,8 +5125,17 @@ told[#told + 1] = part
 end
 return #recurrence.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [12, 3, 1, 12, 3, 16, 3, 3, 1, 4, 3, 11, 1, 11, 9, 6, 2, 6, 2, 3, 5, 12, 1, 3, 2, 16, 3, 9, 1, 13, 2, 9, 1, 4, 2, 2, 1, 6, 2, 17, 2, 10], text: `local function pack_run(state, token, attempts, at_ms, size, flags, name)
-return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
+const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [15, 3, 2, 3, 2, 3, 1, 3, 1, 12, 3, 16, 3, 3, 1, 4, 3, 11, 1, 11, 9, 6, 2, 6, 2, 3, 5, 12, 1, 3, 2, 11, 3, 9, 1, 9, 2, 9, 1, 4, 2, 2, 1, 6, 2, 17, 2, 10], text: `local function pack_run(run, state, at_ms)
+return struct.pack('>c1dHdI4Bc0', state, run.token, run.attempts, at_ms, run.size, run.flags, run.name)
+end
+local function pack_new_run(state, at_ms, size, flags, name)
+return struct.pack('>c1dHdI4Bc0', state, 0, 0, at_ms, size, flags, name)
+end
+local function pack_claimed_run(token, attempts, now_ms, size, flags, name)
+return struct.pack('>c1dHdI4Bc0', 'c', token, attempts, now_ms, size, flags, name)
+end
+local function store_run(jobs, seq, run, state, at_ms)
+redis.call('HSET', jobs, 'r' .. seq, pack_run(run, state, at_ms))
 end
 local function unpack_run(packed)
 local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -5297,8 +5165,8 @@ return 'acked'
 end
 return run.state == 'b' and 'lost' or 'retried'
 end
-local function pack_failure(at_ms, kind, message)
-return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+local function pack_failure(at_ms, failure)
+return struct.pack('>dHc0', at_ms, #failure.kind, failure.kind) .. failure.message
 end
 local function unpack_failure(packed)
 local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
@@ -5326,20 +5194,20 @@ message = string.sub(packed, message_at, message_at + length - 1),
 result = string.sub(packed, message_at + length),
 }
 end
-local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+local function note_history(jobs, seq, run, entry)
 local stored = has_flag(run.flags, 8) and redis.call('HGET', jobs, 'h' .. seq)
-local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
-redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, 100, 1))
+local packed = struct.pack('>c1dHdd', entry.what, entry.at_ms, run.attempts, run.token, entry.claimed_ms)
+redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, packed .. entry.kind, 100, 1))
 run.flags = flagged(run.flags, 8)
 end
-local function note_run(idle, queue, recurrence, now_ms, how)
+local function note_run(idle, queue, recurrence)
 if recurrence.next_ms > 0 then
 note_due(queue, recurrence.next_ms)
-see_to(idle, queue, recurrence.next_ms, now_ms, how)
+see_to(idle, queue, recurrence.next_ms)
 end
 end
-local function note_failure(jobs, seq, at_ms, kind, message)
-redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
+local function note_failure(jobs, seq, at_ms, failure)
+redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, failure))
 end
 local function backoff_of(job, run)
 local delay_ms = 0
@@ -5356,42 +5224,33 @@ end
 local chance = run.token % 1000 * 7919 % 1000 / 1000
 return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
 end
-local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+local function wait_again(keys, queue, seq, job, run, due_ms)
 local state = 's'
-if due_ms <= math.floor(now_us / 1000) then
-state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+if due_ms <= queue.now_ms then
+state = place_ready(keys, queue, job, seq, run.size, 'r')
 else
 queue.scheduled = queue.scheduled + run.size
 redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
 note_due(queue, due_ms)
 end
-redis.call(
-'HSET',
-keys.jobs,
-'r' .. seq,
-pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-)
+store_run(keys.jobs, seq, run, state, due_ms)
 end
-local function begin_again(keys, queue, seq, job, run, now_us)
-local now_ms = math.floor(now_us / 1000)
+local function begin_again(keys, queue, seq, job, run)
 if run.state == 'f' then
 if has_flag(run.flags, 128) then
 keep_end(keys, queue, seq, job, run)
 end
-note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+local claimed_ms = math.floor(run.token / 1000)
+note_history(keys.jobs, seq, run, { what = 'f', at_ms = run.at_ms, claimed_ms = claimed_ms, kind = '' })
 end
 if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
 run.flags = flagged(run.flags, 4)
 end
 happened(queue, 'requeued', seq, job, run, '')
-note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
-local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
-redis.call(
-'HSET',
-keys.jobs,
-'r' .. seq,
-pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
-)
+note_history(keys.jobs, seq, run, { what = 'q', at_ms = queue.now_ms, claimed_ms = 0, kind = '' })
+local state = place_ready(keys, queue, job, seq, run.size, 'r')
+run.attempts = 0
+store_run(keys.jobs, seq, run, state, queue.now_ms)
 redis.call('HDEL', keys.jobs, 'o' .. seq)
 end
 local HAPPENED = {
@@ -5442,7 +5301,7 @@ told[#told + 1] = string.sub(entry, line_at)
 end
 return packed and #packed or 0
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 21, 3, 1, 5, 4, 6, 3, 3, 9, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 3, 7, 21, 3, 1, 5, 4, 6, 3, 3, 9, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local function read_queue(meta, codec, caller)
 local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
 local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', (29 * 8))
@@ -5512,6 +5371,13 @@ local function open_queue(meta, caller, codec, partitions)
 local queue = read_queue(meta, codec or '', caller)
 return refusal_of_queue(queue, codec, partitions), queue
 end
+local function begin_call(queue, how)
+local now_us = clock_us()
+queue.now_us, queue.now_ms, queue.how = now_us, math.floor(now_us / 1000), how
+if queue.listened_ms > queue.now_ms then
+queue.events = {}
+end
+end
 local function is_marked(queue, mark)
 return queue.marks % (mark * 2) >= mark
 end
@@ -5520,8 +5386,8 @@ if not is_marked(queue, mark) then
 queue.marks = queue.marks + mark
 end
 end
-local function number_jobs(queue, count, now_us)
-local first = math.max(queue.last + 1, now_us)
+local function number_jobs(queue, count)
+local first = math.max(queue.last + 1, queue.now_us)
 queue.last = first + count - 1
 queue.enqueued = queue.enqueued + count
 return first
@@ -5536,9 +5402,9 @@ written[#written + 1] = first
 written[#written + 1] = string.rep('~', 65)
 end
 end
-local function begin_queue(meta, queue, now_us)
+local function begin_queue(meta, queue)
 if queue.began_us == 0 then
-queue.began_us = now_us
+queue.began_us = queue.now_us
 queue.due_ms = 9007199254740991
 redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
 redis.call('PERSIST', meta)
@@ -5597,18 +5463,18 @@ if packed ~= queue.packed then
 write_state(meta, queue, packed)
 end
 end
-local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+local function save_queue_and_call(meta, queue, caller, call, answer)
 if caller == '' then
 return save_queue(meta, queue)
 end
-local record = call_record(call, now_ms, answer)
+local record = call_record(call, queue.now_ms, answer)
 local added = write_state(meta, queue, packed_state(queue), caller, record)
-forget_old_calls(meta, call, added, now_ms)
+forget_old_calls(meta, call, added, queue.now_ms)
 end
 local function refuse_when_full(keys)
 redis.call('ZADD', keys.parents, 'XX', '0', '')
 end
-local function try_rights(meta, queue, keys)
+local function try_rights(keys, queue)
 redis.call('HDEL', keys.jobs, '')
 redis.call('ZREM', keys.parents, '')
 redis.call('ZADD', keys.parents, 'XX', '0', '')
@@ -5618,7 +5484,7 @@ redis.call('ZSCORE', keys.parents, '')
 redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
 redis.call('ZRANGEBYLEX', keys.children, '+', '-')
 if queue.began_us > 0 then
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 end
 local function parse_settings(text)
@@ -5658,7 +5524,7 @@ end
 local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
 return redis.call('HSET', hash, field, text)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [4, 8, 2, 12, 2, 4, 5, 23, 9, 5, 2, 1, 1, 10, 1, 3, 1, 8, 1, 3, 3, 4, 2, 5, 1, 6, 2, 12, 2, 1, 1, 28, 1, 9, 2, 17, 2, 16, 3, 15, 2, 7, 2, 7, 2, 10, 2, 25, 3, 11, 1, 3, 2, 8, 16, 20, 3, 7, 2, 11], text: `local function bucket_of(span_ms)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [4, 8, 2, 12, 2, 4, 4, 23, 9, 5, 2, 1, 1, 10, 1, 3, 1, 8, 1, 3, 3, 4, 2, 5, 1, 6, 2, 12, 2, 1, 1, 28, 1, 9, 2, 17, 2, 16, 3, 15, 2, 7, 2, 7, 2, 10, 2, 25, 3, 11, 1, 3, 2, 8, 16, 20, 3, 7, 2, 11], text: `local function bucket_of(span_ms)
 if span_ms < 1 then
 return 0
 end
@@ -5672,20 +5538,20 @@ if not counted then
 counted = {}
 queue.counted = counted
 end
-local key = #name < 255 and kind .. name or kind
+local key = note_key(kind, name)
 if not counted[key] then
 counted[key], counted[#counted + 1] = 0, key
 end
 counted[key] = counted[key] + 1
 end
 local function count_note(kind, name, count)
-local key = #name < 255 and kind .. name or kind
+local key = note_key(kind, name)
 return struct.pack('>Bc0BHdd', #key, key, 0, count, 0, 0)
 end
-local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+local function note_spans(queue, kind, list, now, per_ms)
 local groups, by_name = {}, {}
-for at = 1, #list, step do
-local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+for at = 1, #list, 2 do
+local name, span_ms = list[at + 1], (now - list[at]) / per_ms
 local bucket = bucket_of(span_ms)
 local by_bucket = by_name[name]
 if not by_bucket then
@@ -5697,12 +5563,12 @@ if group then
 group.count, group.sum = group.count + 1, group.sum + span_ms
 group.greatest = span_ms > group.greatest and span_ms or group.greatest
 else
-group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+group = { key = note_key(kind, name), bucket = bucket, count = 1, sum = span_ms, greatest = span_ms }
 by_bucket[bucket], groups[#groups + 1] = group, group
 end
 end
 for _, group in ipairs(groups) do
-note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+note_alike(queue, group.key, group.bucket, group.count, group.sum, group.greatest)
 end
 end
 local PERIODS = {
@@ -5897,19 +5763,19 @@ changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
 end
 return changed
 end
-local function fold(notes, stats)
-local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+local function fold(keys)
+local noted, names = redis.pcall('GET', keys.notes), redis.pcall('HGET', keys.stats, 'names')
 if type(noted) ~= 'string' or type(names) == 'table' then
 return false
 end
-local changed = changed_periods(stats, noted, names or '')
+local changed = changed_periods(keys.stats, noted, names or '')
 local pairs_of = {}
 for field, value in pairs(changed) do
 pairs_of[#pairs_of + 1] = field
 pairs_of[#pairs_of + 1] = value
 end
-return type(redis.pcall('DEL', notes)) == 'number'
-and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
+return type(redis.pcall('DEL', keys.notes)) == 'number'
+and type(redis.pcall('HSET', keys.stats, unpack(pairs_of))) == 'number'
 end
 local function packed_notes(queue)
 local packed = { queue.noted }
@@ -5919,24 +5785,24 @@ packed[#packed + 1] = struct.pack('>Bc0BHdd', #key, key, 0, counted[key], 0, 0)
 end
 return table.concat(packed)
 end
-local function leave_notes(notes, stats, queue, noted, now_ms)
-local minute = now_ms / 60000 - now_ms / 60000 % 1
+local function leave_notes(keys, queue, noted)
+local minute = queue.now_ms / 60000 - queue.now_ms / 60000 % 1
 local is_new = minute ~= queue.minute
 if is_new then
 noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
 end
-local length = redis.pcall('APPEND', notes, noted)
+local length = redis.pcall('APPEND', keys.notes, noted)
 if type(length) ~= 'number' then
 return
 end
 queue.minute = minute
 if length > 16384 then
-if fold(notes, stats) then
-redis.pcall('PEXPIRE', stats, '7862400000')
+if fold(keys) then
+redis.pcall('PEXPIRE', keys.stats, '7862400000')
 queue.minute = 0
 end
 elseif is_new then
-redis.pcall('PEXPIRE', notes, '7862400000')
+redis.pcall('PEXPIRE', keys.notes, '7862400000')
 end
 end
 local function tell_spread(told, stored, at)
@@ -5957,7 +5823,7 @@ told[#told + 1] = found[place]
 end
 tell_spread(told, stored, tell_spread(told, stored, found[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 8, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
+const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 1, 2, 9, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
 return new < 0 and old or new
 end
 local function is_ready(packed)
@@ -5972,21 +5838,21 @@ end
 local job = read_job(record)
 return job.group == '' and job.priority == 0
 end
-local function take_listed(jobs, ready, queue, count, taken)
+local function take_listed(keys, queue, count, taken)
 local seen = taken.seen
 while count > 0 and taken.more_ghosts > 0 do
 local from = taken.passed
 local numbers =
-redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
+redis.pcall('LRANGE', keys.ready, string.format('%d', from), string.format('%d', from + count - 1))
 if numbers.err then
 queue.is_refused = true
-return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
+return queue.over == 0 and redis.call('LRANGE', keys.ready, '1', '0')
 elseif #numbers == 0 then
 queue.ghosts = 0
 return
 end
 taken.passed = from + #numbers
-local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
 for at, seq in ipairs(numbers) do
 local record, packed = stored[at * 2 - 1], stored[at * 2]
 if stands_in_list(record, packed) and not (seen and seen[seq]) then
@@ -6019,13 +5885,15 @@ taken[#taken + 1] = stored[at * 2 - 1]
 taken[#taken + 1] = stored[at * 2]
 end
 end
-local function take_prioritized(jobs, prioritized, side, from, to, count, taken)
-local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', taken[side], count)
+local SIDES = { before = { '-inf', '(0' }, behind = { '(0', '+inf' } }
+local function take_prioritized(keys, side, count, taken)
+local from, to = unpack(SIDES[side])
+local numbers = redis.call('ZRANGEBYSCORE', keys.prioritized, from, to, 'LIMIT', taken[side], count)
 taken[side] = taken[side] + #numbers
 for _, seq in ipairs(numbers) do
 taken.prioritized[#taken.prioritized + 1] = seq
 end
-take_numbers(jobs, numbers, taken)
+take_numbers(keys.jobs, numbers, taken)
 end
 local function take_of_group(keys, now_us)
 local name = redis.call('LRANGE', keys.turns, '0', '0')[1]
@@ -6046,15 +5914,15 @@ redis.call('ZREM', keys.grouped, member)
 end
 return member and string.sub(member, 11), group.in_ring and 0 or 1
 end
-local function take_in_turn(keys, queue, count, now_us, taken)
+local function take_in_turn(keys, queue, count, taken)
 local ring = redis.call('LLEN', keys.turns)
 while count > 0 and ring > 0 and taken.more_empty > 0 do
 local before = #taken
 if queue.turn >= ring then
 queue.turn = 0
-take_listed(keys.jobs, keys.ready, queue, 1, taken)
+take_listed(keys, queue, 1, taken)
 else
-local seq, gone = take_of_group(keys, now_us)
+local seq, gone = take_of_group(keys, queue.now_us)
 ring = ring - gone
 if seq then
 queue.turn = queue.turn + 1
@@ -6065,30 +5933,30 @@ end
 end
 count = count - (#taken - before) / 3
 end
-take_listed(keys.jobs, keys.ready, queue, count, taken)
+take_listed(keys, queue, count, taken)
 end
-local function take_some(keys, queue, count, now_us, taken)
+local function take_some(keys, queue, count, taken)
 local before = #taken
 local has_priorities = is_marked(queue, 1)
 if has_priorities then
-take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
+take_prioritized(keys, 'before', count, taken)
 end
 if is_marked(queue, 2) then
-take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
+take_in_turn(keys, queue, count - (#taken - before) / 3, taken)
 else
-take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
+take_listed(keys, queue, count - (#taken - before) / 3, taken)
 end
 local left = count - (#taken - before) / 3
 if has_priorities and left > 0 then
-take_prioritized(keys.jobs, keys.prioritized, 'behind', '(0', '+inf', left, taken)
+take_prioritized(keys, 'behind', left, taken)
 end
 return taken
 end
-local function take_large(keys, queue, count, now_us, taken)
+local function take_large(keys, queue, count, taken)
 local budget = budget_of(count)
 while is_left(budget) do
 local before = #taken
-take_some(keys, queue, 1, now_us, taken)
+take_some(keys, queue, 1, taken)
 if #taken == before then
 return taken, false
 end
@@ -6097,7 +5965,7 @@ spend(budget, 1, size_of(taken[#taken - 1], packed and unpack_run(packed)))
 end
 return taken, budget.elements > 0
 end
-local function take_ready(keys, queue, count, now_us)
+local function take_ready(keys, queue, count)
 if
 is_marked(queue, 64)
 and (is_marked(queue, 1) or is_marked(queue, 2))
@@ -6116,9 +5984,9 @@ more_ghosts = 1000,
 more_empty = 100,
 }
 if is_marked(queue, 128) and queue.ready > 4194304 then
-return take_large(keys, queue, count, now_us, taken)
+return take_large(keys, queue, count, taken)
 end
-return take_some(keys, queue, count, now_us, taken), false
+return take_some(keys, queue, count, taken), false
 end
 local function try_taking(keys, queue, acks_first)
 redis.call('ZREM', keys.leases, '')
@@ -6193,7 +6061,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: linked('queue/ack-and-claim-plain', '4aa00e520e6023dbd00100b409d24a0091fbba8c', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, sharedClock, 0, 4, ackAndClaimPlainLua, 12, 2, plainModule, 25, 10, plainModule, 11, 3, plainModule, 35, 6, ackAndClaimPlainLua, 14, 3, plainModule, 51, 38, plainModule, 41, 10, plainModule, 89, 6, ackAndClaimPlainLua, 17, 2, plainModule, 128, 22, ackAndClaimPlainLua, 19, 12, plainModule, 95, 3, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 98, 7, statisticsModule, 24, 23, plainModule, 105, 3, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 150, 5, plainModule, 4, 7, plainModule, 155, 15, stateModule, 87, 7, plainModule, 170, 3, leaseModule, 155, 8, plainModule, 173, 10, dueModule, 24, 5, plainModule, 183, 1, plainModule, 116, 4, statisticsModule, 0, 8, plainModule, 14, 11, plainModule, 120, 5, statisticsModule, 24, 23, plainModule, 125, 3, plainModule, 184, 4, ackAndClaimPlainLua, 39, 12, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimPlainLua, 51, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, ackAndClaimPlainLua, 52, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, ackAndClaimPlainLua, 53, 2, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, idleModule, 134, 3, ackAndClaimPlainLua, 55, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimPlainLua, 57, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 60, 2, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, ackAndClaimPlainLua, 62, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 66, 3, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 3, stateModule, 159, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 161, 2, ackAndClaimPlainLua, 69, 22, eventsModule, 37, 7, plainModule, 188, 7, plainModule, 108, 8, ackAndClaimPlainLua, 91, 3, eventsModule, 37, 7, plainModule, 188, 7, ackAndClaimPlainLua, 94, 2, plainModule, 195, 4, eventsModule, 26, 3, plainModule, 199, 1, eventsModule, 29, 8, plainModule, 200, 3, ackAndClaimPlainLua, 96, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '7bfe80c3f365d326abe8de976a005b54b257218f', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 20, 1, keysLua, 81, 1, keysLua, 139, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 12, 2, plainModule, 26, 10, plainModule, 11, 3, plainModule, 36, 6, ackAndClaimPlainLua, 14, 3, plainModule, 52, 38, plainModule, 42, 10, plainModule, 90, 15, ackAndClaimPlainLua, 17, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 21, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 143, 22, ackAndClaimPlainLua, 18, 13, plainModule, 105, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 108, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 109, 10, statisticsModule, 24, 23, plainModule, 119, 2, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 165, 4, plainModule, 4, 7, plainModule, 169, 15, stateModule, 94, 7, plainModule, 184, 3, leaseModule, 155, 1, runModule, 3, 3, leaseModule, 156, 7, plainModule, 187, 10, dueModule, 19, 5, plainModule, 197, 1, plainModule, 129, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 132, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 133, 8, statisticsModule, 24, 23, plainModule, 141, 2, plainModule, 198, 4, ackAndClaimPlainLua, 39, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 51, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 52, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 54, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 59, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 61, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 65, 4, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, ackAndClaimPlainLua, 69, 10, plainModule, 209, 6, eventsModule, 37, 7, plainModule, 202, 7, plainModule, 121, 8, plainModule, 215, 2, ackAndClaimPlainLua, 79, 3, eventsModule, 37, 7, plainModule, 202, 7, ackAndClaimPlainLua, 82, 2, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, ackAndClaimPlainLua, 84, 14]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6299,7 +6167,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: linked('queue/ack-and-claim', '26b6a23d42dfb6068755c9b5e39f24f632a62075', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 42, 1, keysLua, 78, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, sharedClock, 0, 4, ackAndClaimLua, 13, 2, stateModule, 179, 13, ackAndClaimLua, 15, 1, stateModule, 203, 6, ackAndClaimLua, 16, 4, runModule, 3, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 20, 2, leaseModule, 95, 2, jobModule, 81, 8, leaseModule, 97, 14, ackAndClaimLua, 22, 1, leaseModule, 111, 3, jobModule, 237, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 23, 1, acksModule, 108, 8, ackAndClaimLua, 24, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 43, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 79, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 124, 1, keysLua, 129, 1, keysLua, 137, 1, keysLua, 146, 1, keysLua, 156, 1, keysLua, 164, 2, stateModule, 70, 3, ackAndClaimLua, 30, 1, takeModule, 163, 17, ackAndClaimLua, 31, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 73, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, ackAndClaimLua, 34, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 15, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 166, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 204, 7, acksModule, 75, 4, endsModule, 261, 9, runModule, 0, 3, endsModule, 270, 42, endsModule, 252, 9, endsModule, 312, 2, endsModule, 218, 16, jobModule, 81, 8, endsModule, 234, 18, endsModule, 314, 3, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 317, 2, acksModule, 79, 4, ackAndClaimLua, 35, 6, plainModule, 11, 3, ackAndClaimLua, 41, 2, sharedNumbers, 0, 7, ackAndClaimLua, 43, 1, dueModule, 93, 1, dueModule, 61, 32, dueModule, 94, 5, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, leaseModule, 193, 3, readyModule, 0, 15, jobModule, 78, 3, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, runModule, 72, 3, leaseModule, 196, 32, dueModule, 99, 1, dueModule, 0, 24, dueModule, 100, 2, dueModule, 194, 3, groupsModule, 173, 8, dueModule, 161, 5, dueModule, 197, 4, dueModule, 161, 5, recurrenceModule, 69, 25, dueModule, 166, 10, recurrenceModule, 107, 3, recurrenceModule, 94, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 176, 18, dueModule, 201, 8, dueModule, 102, 3, dueModule, 142, 8, dueModule, 105, 3, recurrenceModule, 190, 4, recurrenceModule, 69, 25, recurrenceModule, 107, 3, recurrenceModule, 94, 13, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 121, 42, namesModule, 0, 7, stateModule, 78, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 163, 27, recurrenceModule, 194, 16, dueModule, 108, 2, idleModule, 260, 3, dueModule, 112, 30, dueModule, 110, 2, ackAndClaimLua, 44, 4, dependenciesModule, 260, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, ackAndClaimLua, 48, 1, dueModule, 112, 30, ackAndClaimLua, 49, 2, idleModule, 38, 6, idleModule, 0, 5, idleModule, 122, 7, ackAndClaimLua, 52, 1, readyModule, 61, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 193, 2, sharedMessages, 35, 7, runModule, 38, 11, endsModule, 135, 58, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 201, 3, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 155, 2, stateModule, 149, 6, stateModule, 157, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 51, 1, ackAndClaimLua, 53, 1, acksModule, 52, 3, ackAndClaimLua, 54, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 56, 2, dueModule, 209, 1, idleModule, 137, 4, dueModule, 210, 2, idleModule, 141, 4, dueModule, 212, 3, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, idleModule, 134, 3, dueModule, 215, 3, ackAndClaimLua, 58, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 64, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 66, 4, leaseModule, 74, 1, groupsModule, 34, 5, takeModule, 140, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 141, 4, dueModule, 29, 32, takeModule, 145, 13, takeModule, 48, 22, takeModule, 15, 33, takeModule, 70, 57, takeModule, 158, 1, takeModule, 127, 1, sharedBudget, 0, 3, takeModule, 128, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 129, 11, takeModule, 159, 4, leaseModule, 75, 2, leaseModule, 228, 8, leaseModule, 77, 4, sharedTokens, 0, 3, leaseModule, 81, 2, leaseModule, 0, 6, jobModule, 237, 10, jobModule, 128, 6, runModule, 0, 3, leaseModule, 6, 50, stateModule, 87, 7, leaseModule, 56, 2, leaseModule, 141, 14, leaseModule, 58, 12, dueModule, 24, 5, leaseModule, 70, 1, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, leaseModule, 71, 3, leaseModule, 83, 12, ackAndClaimLua, 70, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, ackAndClaimLua, 81, 2, idleModule, 129, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 44, 26, idleModule, 105, 17, idleModule, 134, 3, dueModule, 150, 2, acksModule, 46, 6, dueModule, 152, 5, dueModule, 112, 4, dueModule, 157, 4, ackAndClaimLua, 83, 4, idleModule, 180, 1, acksModule, 46, 6, idleModule, 181, 4, dueModule, 112, 30, idleModule, 185, 1, idleModule, 260, 3, idleModule, 186, 1, dueModule, 24, 5, idleModule, 187, 4, groupsModule, 48, 3, idleModule, 191, 1, idleModule, 161, 1, idleModule, 137, 4, idleModule, 162, 2, idleModule, 129, 3, idleModule, 145, 8, idleModule, 164, 9, idleModule, 153, 2, idleModule, 141, 4, idleModule, 155, 6, idleModule, 173, 7, idleModule, 192, 2, ackAndClaimLua, 87, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'c9b3741015efb1ac73430de0f4044067a7bab41e', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 45, 1, keysLua, 82, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimLua, 13, 1, stateModule, 186, 13, ackAndClaimLua, 14, 1, stateModule, 210, 6, ackAndClaimLua, 15, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 83, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 117, 1, keysLua, 123, 1, keysLua, 127, 1, keysLua, 132, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 158, 1, keysLua, 166, 1, keysLua, 165, 1, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 19, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 15, ackAndClaimLua, 21, 1, leaseModule, 111, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 22, 1, acksModule, 108, 8, ackAndClaimLua, 23, 3, stateModule, 77, 3, ackAndClaimLua, 26, 1, takeModule, 165, 17, ackAndClaimLua, 27, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 30, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 173, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 31, 6, plainModule, 11, 3, ackAndClaimLua, 37, 2, sharedNumbers, 0, 7, ackAndClaimLua, 39, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 189, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 188, 1, runModule, 81, 3, leaseModule, 191, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 69, 25, dueModule, 160, 10, recurrenceModule, 107, 3, recurrenceModule, 94, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 190, 3, recurrenceModule, 69, 25, recurrenceModule, 107, 3, recurrenceModule, 94, 13, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 121, 42, namesModule, 0, 7, stateModule, 85, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 163, 27, recurrenceModule, 193, 16, dueModule, 102, 2, idleModule, 264, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 42, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 46, 1, dueModule, 106, 30, ackAndClaimLua, 47, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 49, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 162, 2, stateModule, 156, 6, stateModule, 164, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 50, 1, acksModule, 52, 3, ackAndClaimLua, 51, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 53, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 55, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 61, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 63, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 142, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 143, 4, dueModule, 24, 32, takeModule, 147, 13, takeModule, 62, 1, takeModule, 48, 14, takeModule, 63, 9, takeModule, 15, 33, takeModule, 72, 57, takeModule, 160, 1, takeModule, 129, 1, sharedBudget, 0, 3, takeModule, 130, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 131, 11, takeModule, 161, 4, leaseModule, 74, 2, leaseModule, 219, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 94, 7, leaseModule, 55, 2, leaseModule, 141, 2, runModule, 3, 3, leaseModule, 143, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 67, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 78, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 80, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 264, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 84, 11]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6387,7 +6255,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: linked('queue/advance', 'e2f4200685793901d6a478aaf7fd894dad714def', { reads: false, bytes: false }, [keysLua, 0, 2, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 204, 3, acksModule, 108, 8, enqueueModule, 207, 7, advanceLua, 12, 3, sharedClock, 0, 4, advanceLua, 15, 2, stateModule, 179, 13, advanceLua, 17, 1, advanceLua, 19, 3, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 73, 1, keysLua, 80, 1, keysLua, 86, 1, keysLua, 91, 1, keysLua, 98, 1, keysLua, 106, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 166, 13, advanceLua, 22, 1, stateModule, 78, 6, advanceLua, 23, 1, enqueueModule, 49, 3, advanceLua, 24, 1, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, runModule, 0, 3, endsModule, 252, 9, jobModule, 81, 8, endsModule, 218, 34, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, endsModule, 261, 58, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 74, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 53, 8, enqueueModule, 214, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, enqueueModule, 225, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 15, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 183, 11, enqueueModule, 161, 22, enqueueModule, 90, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 146, 8, advanceLua, 25, 22, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, advanceLua, 47, 2, readyModule, 186, 6, advanceLua, 49, 3, sharedExpiry, 0, 18, enqueueModule, 131, 2, readyModule, 126, 2, readyModule, 69, 20, readyModule, 128, 1, readyModule, 89, 19, readyModule, 129, 5, readyModule, 108, 18, readyModule, 134, 4, enqueueModule, 133, 3, namesModule, 10, 6, enqueueModule, 136, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 139, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 142, 4, advanceLua, 18, 1, advanceLua, 52, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, advanceLua, 53, 1, acksModule, 105, 3, enqueueModule, 197, 7, advanceLua, 54, 1, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 3, stateModule, 159, 2, sharedCalls, 18, 11, stateModule, 161, 2, advanceLua, 55, 2]),
+  script: /* @__PURE__ */ linked('queue/advance', 'd90e6dd49697e889eacdb35731da95c81085c80c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 200, 3, acksModule, 108, 8, enqueueModule, 203, 7, advanceLua, 12, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, advanceLua, 15, 1, stateModule, 186, 13, advanceLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 84, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 173, 13, advanceLua, 17, 1, stateModule, 85, 6, advanceLua, 18, 1, enqueueModule, 49, 3, advanceLua, 19, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 142, 8, advanceLua, 20, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 42, 2, readyModule, 185, 6, advanceLua, 44, 3, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, advanceLua, 47, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 48, 1, acksModule, 105, 3, enqueueModule, 193, 7, advanceLua, 49, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, advanceLua, 50, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6464,7 +6332,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -6522,7 +6390,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: linked('queue/ask', 'ea40e4ddae4a52005a51c616d0e2107058b0e612', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 99, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, sharedClock, 0, 4, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 24, 5, askLua, 28, 2, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 159, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 161, 2, askLua, 30, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', 'fec17f55efc898936738c786f5e77ac801a78e87', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 19, 5, askLua, 28, 2, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, askLua, 30, 2]),
   parts: ['meta', 'parents'],
   encode(args) {
     return [
@@ -6577,7 +6445,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: linked('queue/await-end', 'f3d3ee86046daf762e8090b1e5b2ee6717ce3211', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 131, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 49, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 34, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 0, 3, jobModule, 143, 8, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', 'da7d55b2554ea6f4a8d5e81b2c6549399f5495c2', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 134, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
   parts: ['meta', 'jobs', 'ids', 'results'],
   encode(args) {
     return withoutDefaults([
@@ -6655,7 +6523,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: linked('queue/bury', 'aff0b23fcb4a88920b40a79c711cc42d479e309f', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, sharedClock, 0, 4, buryLua, 13, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 166, 13, buryLua, 18, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, buryLua, 20, 27, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 14, 11, statisticsModule, 43, 4, buryLua, 47, 1, readyModule, 186, 4, stateModule, 179, 13, readyModule, 190, 2, buryLua, 48, 1, buryLua, 12, 1, buryLua, 49, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, buryLua, 50, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, buryLua, 51, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, buryLua, 54, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, buryLua, 56, 1, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 159, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 161, 2, acksModule, 105, 3, buryLua, 57, 2]),
+  script: /* @__PURE__ */ linked('queue/bury', 'e04323ff90071da7e3e9fe2b7b6c9d7842e60d6b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, buryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, buryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 15, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 21, 5, statisticsModule, 43, 4, buryLua, 34, 1, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, buryLua, 35, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 37, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, buryLua, 38, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 41, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 43, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, buryLua, 44, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6718,7 +6586,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: linked('queue/cancel', '58370ad08fb6f68e927e2fd6e509908deba92d1d', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, sharedClock, 0, 4, cancelLua, 6, 6, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, readyModule, 161, 3, runModule, 3, 12, jobModule, 89, 11, stateModule, 163, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, runModule, 0, 3, readyModule, 164, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 70, 3, readyModule, 53, 8, readyModule, 167, 19, jobModule, 125, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 73, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, cancelLua, 12, 40, cancelLua, 5, 1, cancelLua, 52, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, cancelLua, 53, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, cancelLua, 54, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, cancelLua, 56, 10, readyModule, 126, 2, readyModule, 69, 20, readyModule, 128, 1, readyModule, 89, 19, readyModule, 129, 5, readyModule, 108, 18, readyModule, 134, 4, cancelLua, 66, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, cancelLua, 68, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, cancelLua, 69, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', '1ba6cba20218099536a80f93f3f26a98f1010b82', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, cancelLua, 5, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 170, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, cancelLua, 7, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 44, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, cancelLua, 45, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 47, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 51, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 53, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, cancelLua, 54, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6770,7 +6638,7 @@ export type ChangeParentsAnswer =
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: linked('queue/change-parents', 'b3cc1a7e4e2a89836b7cf2044f72d502085af8b8', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 82, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, sharedClock, 0, 4, changeParentsLua, 6, 2, changeParentsLua, 9, 3, runModule, 3, 12, jobModule, 89, 11, changeParentsLua, 12, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 13, 4, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, dependenciesModule, 165, 7, changeParentsLua, 17, 6, stateModule, 163, 3, changeParentsLua, 23, 2, stateModule, 166, 13, changeParentsLua, 25, 1, dependenciesModule, 12, 3, dependenciesModule, 172, 9, changeParentsLua, 26, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 70, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 192, 13, dependenciesModule, 29, 24, dependenciesModule, 205, 21, changeParentsLua, 27, 4, dependenciesModule, 181, 11, changeParentsLua, 31, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 90, 16, dependenciesModule, 297, 5, changeParentsLua, 32, 5, changeParentsLua, 8, 1, changeParentsLua, 37, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 34, dependenciesModule, 262, 35, changeParentsLua, 38, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, changeParentsLua, 39, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, changeParentsLua, 42, 8, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, changeParentsLua, 50, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, changeParentsLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/change-parents', 'fc7a43628d97ff365e90a53b2f39335fc6b6b728', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, changeParentsLua, 6, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 7, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 8, 4, dependenciesModule, 151, 7, changeParentsLua, 12, 6, stateModule, 170, 3, changeParentsLua, 18, 2, stateModule, 173, 13, changeParentsLua, 20, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 21, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 22, 4, dependenciesModule, 167, 11, changeParentsLua, 26, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 27, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, changeParentsLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 35, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 37, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, changeParentsLua, 38, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6824,7 +6692,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('queue/clear', 'b8147f8c72023c85e52e7657877a3598ee1d497c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 42, 1, keysLua, 53, 1, keysLua, 58, 1, keysLua, 62, 1, keysLua, 68, 1, keysLua, 75, 1, keysLua, 78, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 102, 1, keysLua, 109, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 121, 1, keysLua, 125, 1, keysLua, 134, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 160, 1, keysLua, 169, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, clearLua, 57, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', 'b8147f8c72023c85e52e7657877a3598ee1d497c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 62, 1, keysLua, 66, 1, keysLua, 71, 1, keysLua, 79, 1, keysLua, 82, 1, keysLua, 92, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 118, 1, keysLua, 124, 1, keysLua, 128, 1, keysLua, 137, 1, keysLua, 144, 1, keysLua, 153, 1, keysLua, 162, 1, keysLua, 170, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, clearLua, 57, 6]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -6885,7 +6753,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: linked('queue/configure-group', '6bd42ce628a08a8c6d554ed9d1e1d9f9c61018ac', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 31, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 77, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 69, 9, configureGroupLua, 13, 3, sharedClock, 0, 4, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 203, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 32, 2, keysLua, 40, 1, keysLua, 43, 1, keysLua, 47, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 94, 8, configureGroupLua, 27, 3, stateModule, 209, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 3, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureGroupLua, 44, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, configureGroupLua, 46, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', 'cfde7e7b1a29250886c5f15ed611f80baa5041c8', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 35, 1, keysLua, 42, 1, keysLua, 49, 1, keysLua, 81, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 70, 9, configureGroupLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 210, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 1, 2, keysLua, 36, 1, keysLua, 43, 1, keysLua, 46, 1, keysLua, 50, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 101, 8, configureGroupLua, 27, 3, stateModule, 216, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureGroupLua, 45, 12]),
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -6965,7 +6833,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: linked('queue/configure', '6898988a10cfa94127608647d97b9faa8e71324c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 69, 9, configureLua, 14, 3, stateModule, 179, 13, configureLua, 17, 1, stateModule, 203, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, sharedClock, 0, 4, configureLua, 31, 2, stateModule, 192, 11, configureLua, 33, 2, stateModule, 94, 8, configureLua, 35, 2, dueModule, 24, 5, configureLua, 37, 3, stateModule, 209, 7, configureLua, 40, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 42, 2, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, configureLua, 44, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, configureLua, 46, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', 'b4e530feeee6c5f51513922c1a421d6e2b3cda7f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 70, 9, configureLua, 14, 3, stateModule, 186, 13, configureLua, 17, 1, stateModule, 210, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureLua, 31, 1, stateModule, 199, 11, configureLua, 32, 2, stateModule, 101, 8, configureLua, 34, 2, dueModule, 19, 5, configureLua, 36, 3, stateModule, 216, 7, configureLua, 39, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureLua, 45, 12]),
   parts: ['meta', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -7028,7 +6896,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: linked('queue/delivered', '7af688b4e64994335f04eab596410695c1177de6', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 110, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 194, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', '7af688b4e64994335f04eab596410695c1177de6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 190, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, deliveredLua, 24, 5]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -7070,7 +6938,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: linked('queue/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
+  script: /* @__PURE__ */ linked('queue/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -7124,7 +6992,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: linked('queue/enqueue-alike', '126ca89b3a9c8138587548129e315a873c594f23', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 77, 1, keysLua, 136, 1, keysLua, 155, 1, keysLua, 163, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 69, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, sharedClock, 0, 4, enqueueAlikeLua, 21, 2, stateModule, 78, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 94, 8, enqueueAlikeLua, 31, 5, idleModule, 194, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 10, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 52, enqueueAlikeLua, 36, 1, keysLua, 2, 2, keysLua, 20, 1, keysLua, 79, 1, keysLua, 84, 1, idleModule, 232, 2, stateModule, 87, 7, idleModule, 234, 2, sharedTokens, 0, 3, idleModule, 236, 14, runModule, 0, 3, idleModule, 205, 22, idleModule, 250, 6, idleModule, 227, 1, dueModule, 24, 5, idleModule, 228, 1, plainModule, 14, 1, statisticsModule, 0, 8, plainModule, 15, 10, idleModule, 229, 3, idleModule, 256, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 257, 3, enqueueAlikeLua, 37, 10, stateModule, 87, 7, enqueueAlikeLua, 47, 2, runModule, 0, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 70, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 49, 38, eventsModule, 37, 7, plainModule, 188, 7, enqueueAlikeLua, 87, 4, plainModule, 195, 4, eventsModule, 26, 3, plainModule, 199, 1, eventsModule, 29, 8, plainModule, 200, 3, enqueueAlikeLua, 91, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 93, 1, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 3, stateModule, 159, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 161, 2, enqueueAlikeLua, 94, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', 'd5893a116e9b748b9beccb7549bcca7c211dc5ae', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 81, 1, keysLua, 139, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 70, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueAlikeLua, 21, 2, stateModule, 85, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 101, 8, enqueueAlikeLua, 31, 2, keysLua, 4, 2, keysLua, 24, 1, keysLua, 83, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 14, 3, enqueueAlikeLua, 33, 3, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 36, 1, idleModule, 235, 2, stateModule, 94, 7, idleModule, 237, 2, sharedTokens, 0, 3, idleModule, 239, 15, runModule, 3, 3, idleModule, 206, 7, runModule, 6, 3, idleModule, 213, 17, idleModule, 254, 6, idleModule, 230, 1, dueModule, 19, 5, idleModule, 231, 1, plainModule, 21, 5, idleModule, 232, 3, idleModule, 260, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 261, 3, enqueueAlikeLua, 37, 9, stateModule, 94, 7, enqueueAlikeLua, 46, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 77, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 48, 38, eventsModule, 37, 7, plainModule, 202, 7, enqueueAlikeLua, 86, 4, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, enqueueAlikeLua, 90, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 92, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, enqueueAlikeLua, 93, 2]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -7199,7 +7067,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: linked('queue/enqueue', 'eb0c69a406dd2671890159d41397dd67d8b69534', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 69, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 204, 10, enqueueLua, 15, 2, sharedClock, 0, 4, enqueueLua, 17, 2, enqueueLua, 20, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 23, 1, stateModule, 163, 3, enqueueLua, 24, 1, stateModule, 166, 13, enqueueLua, 25, 2, enqueueModule, 27, 15, enqueueLua, 27, 2, stateModule, 78, 6, enqueueLua, 29, 1, sharedNumbers, 0, 14, enqueueLua, 30, 1, enqueueModule, 49, 3, enqueueLua, 31, 1, stateModule, 94, 8, enqueueLua, 32, 1, enqueueModule, 42, 2, stateModule, 87, 7, enqueueModule, 44, 5, enqueueLua, 33, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 179, 13, runModule, 3, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 74, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 53, 8, enqueueModule, 214, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, enqueueModule, 225, 52, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 15, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 11, dependenciesModule, 101, 7, dependenciesModule, 119, 34, jobModule, 121, 4, enqueueModule, 183, 11, enqueueModule, 161, 22, enqueueModule, 90, 41, enqueueLua, 34, 5, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, enqueueLua, 39, 2, sharedExpiry, 0, 18, enqueueModule, 131, 2, readyModule, 126, 2, readyModule, 69, 20, readyModule, 128, 1, readyModule, 89, 19, readyModule, 129, 5, readyModule, 108, 18, readyModule, 134, 4, enqueueModule, 133, 3, namesModule, 10, 6, enqueueModule, 136, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 139, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 142, 4, enqueueLua, 19, 1, enqueueLua, 41, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, enqueueLua, 42, 1, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 3, stateModule, 159, 2, sharedCalls, 18, 11, stateModule, 161, 2, enqueueModule, 197, 7, enqueueLua, 43, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', '59554de7d836c84b7ef1114e8050083a9cb89462', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 70, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 200, 10, enqueueLua, 15, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueLua, 17, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 18, 1, stateModule, 170, 3, enqueueLua, 19, 1, stateModule, 173, 13, enqueueLua, 20, 2, enqueueModule, 27, 15, enqueueLua, 22, 2, stateModule, 85, 6, enqueueLua, 24, 1, sharedNumbers, 0, 14, enqueueLua, 25, 1, enqueueModule, 49, 3, enqueueLua, 26, 1, stateModule, 101, 8, enqueueLua, 27, 1, enqueueModule, 42, 2, stateModule, 94, 7, enqueueModule, 44, 5, enqueueLua, 28, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, enqueueLua, 29, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 34, 2, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, enqueueLua, 36, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 37, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, enqueueModule, 193, 7, enqueueLua, 38, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -7283,7 +7151,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('queue/extend', '12050acbf552373f86a707ac9461584f83deed16', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 21, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, runModule, 3, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 24, 5, extendLua, 19, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', '12050acbf552373f86a707ac9461584f83deed16', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, extendLua, 20, 4]),
   parts: ['meta', 'jobs', 'leases'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7332,7 +7200,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: linked('queue/failures', '2605501b867c0e246e4d135f7e8f75c98be56afa', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 69, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/failures', '2605501b867c0e246e4d135f7e8f75c98be56afa', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
   parts: ['meta', 'kinds'],
   encode() {
     return []
@@ -7385,7 +7253,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: linked('queue/find', 'e29ff378c5fc426c0a2285d27d200bdb4db6f8b4', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, sharedBudget, 3, 3, runModule, 3, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
+  script: /* @__PURE__ */ linked('queue/find', '35efbd5124251e0b73e6ef25ac6f5dbc00bef5ff', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7437,7 +7305,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: linked('queue/history', 'ac82072535a3a079fb1ceb5a53c5bd7de47fee21', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', 'fa67da99efbfd4e98d126d8fbbda423c49ce52da', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     return [
@@ -7478,7 +7346,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('queue/inspect', '5751be927fb69c1c457b139bb262c06b8483f29d', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, keysLua, 11, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 26, 1, keysLua, 34, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, keysLua, 111, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 179, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 203, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', '5751be927fb69c1c457b139bb262c06b8483f29d', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 37, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, keysLua, 114, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 186, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 210, 6, inspectLua, 9, 36]),
   parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
   encode(args) {
     return [
@@ -7560,7 +7428,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: linked('queue/list-failed', 'e837f199aa7ab4d05fce759f5c55edc38a2d5516', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 63, 1, keysLua, 70, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, listFailedLua, 5, 1, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 34, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
+  script: /* @__PURE__ */ linked('queue/list-failed', '398ed6977e0733efaa036a24d227b3b6e944f60a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, keysLua, 67, 2, keysLua, 73, 2, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
   parts: ['meta', 'jobs', 'failed', 'kinds'],
   encode(args) {
     return [
@@ -7615,7 +7483,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: linked('queue/list', '4f3492c2ecd4099ebf242fb43a153ab7d1eba710', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 17, 1, keysLua, 25, 1, keysLua, 59, 1, keysLua, 76, 1, keysLua, 90, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, readyModule, 138, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, readyModule, 156, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', 'b7db4e11189cd2f13b4c0f6b843194002e280fe8', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, keysLua, 11, 1, keysLua, 9, 1, keysLua, 15, 2, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
   encode(args) {
     return [
@@ -7665,7 +7533,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: linked('queue/listen', '2ad2637d6b5c72758adaed1c0bd9c97bdb4c289c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 142, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', '2ad2637d6b5c72758adaed1c0bd9c97bdb4c289c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 145, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, listenLua, 27, 2]),
   parts: ['meta', 'listeners'],
   encode(args) {
     return withoutDefaults([
@@ -7722,7 +7590,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: linked('queue/note', 'd23806b6b64dc1d1ed29cc94979d0c5c2ceefd5a', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, sharedClock, 0, 4, noteLua, 9, 5, runModule, 3, 12, jobModule, 89, 11, runModule, 15, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 17, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 160, 7, noteLua, 14, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 37, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 40, 3]),
+  script: /* @__PURE__ */ linked('queue/note', '888be5848b83aceb29bf955ea13ef34873f80836', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, noteLua, 9, 2, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 11, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 34, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 37, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7777,7 +7645,7 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 110, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 194, 3, outboxLua, 5, 13]),
+  script: /* @__PURE__ */ linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 190, 3, outboxLua, 5, 13]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     return [
@@ -7826,7 +7694,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: linked('queue/parents', 'a44b4a56b029caba658b652f32c24a5ee246037a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 95, 1, keysLua, 103, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/parents', '6b13ee07883bb9c74e1a0e1d6fc00b171c6849ef', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   encode(args) {
     return withoutDefaults([
@@ -7865,7 +7733,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: linked('queue/propose', 'b5bd6705d67aa9d7ed7a0d986ebe355c9161f08a', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('queue/propose', 'b5bd6705d67aa9d7ed7a0d986ebe355c9161f08a', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -7918,7 +7786,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: linked('queue/receive', '1b9c0939ca9f2a5c10467cefe2880d6e9156e5a4', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 113, 1, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 69, 9, receiveLua, 13, 3, sharedClock, 0, 4, receiveLua, 16, 2, receiveLua, 19, 3, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 85, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 130, 1, keysLua, 138, 1, keysLua, 147, 1, keysLua, 157, 1, keysLua, 166, 1, keysLua, 165, 1, stateModule, 163, 3, receiveLua, 22, 1, stateModule, 166, 13, receiveLua, 23, 1, enqueueModule, 49, 3, receiveLua, 24, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 70, 8, dueModule, 24, 5, dependenciesModule, 0, 6, runModule, 3, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 28, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 101, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 94, 8, stateModule, 87, 7, enqueueModule, 42, 7, stateModule, 78, 6, enqueueModule, 154, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 179, 13, enqueueModule, 74, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 53, 8, enqueueModule, 214, 63, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 15, jobModule, 89, 11, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, dependenciesModule, 108, 45, jobModule, 121, 4, enqueueModule, 183, 11, enqueueModule, 161, 22, enqueueModule, 90, 41, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 25, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 60, 6, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 260, 2, outboxModule, 0, 13, dependenciesModule, 262, 35, outboxModule, 106, 2, receiveLua, 31, 2, enqueueModule, 131, 2, readyModule, 126, 2, readyModule, 69, 20, readyModule, 128, 1, readyModule, 89, 19, readyModule, 129, 5, readyModule, 108, 18, readyModule, 134, 4, enqueueModule, 133, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 136, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, enqueueModule, 139, 3, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, enqueueModule, 142, 4, receiveLua, 18, 1, receiveLua, 33, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, receiveLua, 34, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, receiveLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', 'fdf92392737009c49dc946b4e4aa9cd9f6cd278b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 116, 1, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 70, 9, receiveLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 16, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 170, 3, receiveLua, 17, 1, stateModule, 173, 13, receiveLua, 18, 1, enqueueModule, 49, 3, receiveLua, 19, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 77, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 101, 8, stateModule, 94, 7, enqueueModule, 42, 7, enqueueModule, 150, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, stateModule, 85, 6, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 20, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 26, 2, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, receiveLua, 28, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 29, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, receiveLua, 30, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -8028,7 +7896,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: linked('queue/recur', '2a598e79cb91446ebc9597948b8299d1931c02a5', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 69, 9, recurLua, 31, 19, sharedClock, 0, 4, recurLua, 50, 2, recurrenceModule, 42, 3, recurLua, 52, 1, recurrenceModule, 45, 1, jobModule, 1, 26, recurrenceModule, 46, 2, recurLua, 53, 1, recurrenceModule, 69, 38, stateModule, 84, 3, recurLua, 54, 1, recurrenceModule, 107, 8, recurLua, 55, 1, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 14, 5, recurLua, 56, 1, stateModule, 94, 8, recurLua, 57, 2, recurrenceModule, 56, 1, recurrenceModule, 48, 8, recurrenceModule, 57, 1, stateModule, 73, 1, stateModule, 70, 3, stateModule, 74, 4, recurrenceModule, 58, 6, groupsModule, 44, 4, recurrenceModule, 64, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 66, 3, recurLua, 59, 1, groupsModule, 48, 3, recurLua, 60, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, recurLua, 61, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, recurLua, 62, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', '951cabb3d084f534865710010bcbc72573e978f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 70, 9, recurLua, 31, 19, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, recurLua, 50, 1, recurrenceModule, 42, 3, recurLua, 51, 1, recurrenceModule, 45, 1, jobModule, 1, 26, recurrenceModule, 46, 2, recurLua, 52, 1, recurrenceModule, 69, 38, stateModule, 91, 3, recurLua, 53, 1, recurrenceModule, 107, 8, recurLua, 54, 1, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, recurLua, 55, 1, stateModule, 101, 8, recurLua, 56, 2, recurrenceModule, 56, 1, recurrenceModule, 48, 8, recurrenceModule, 57, 1, stateModule, 80, 1, stateModule, 77, 3, stateModule, 81, 4, recurrenceModule, 58, 6, groupsModule, 44, 4, recurrenceModule, 64, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 66, 3, recurLua, 58, 1, groupsModule, 48, 3, recurLua, 59, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 60, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, recurLua, 61, 6]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -8114,7 +7982,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: linked('queue/recurrences', 'f8573f4066136f84fd7d1a398a5d4981d0593e6e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 210, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', 'f8573f4066136f84fd7d1a398a5d4981d0593e6e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -8177,7 +8045,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: linked('queue/refill', '2975c8ed922737dc7349aacb66123aa3df06bc2b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 83, 1, keysLua, 116, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 94, 5, recurrenceModule, 76, 3, recurrenceModule, 69, 7, recurrenceModule, 79, 15, recurrenceModule, 99, 8, refillLua, 10, 8, recurrenceModule, 107, 8, refillLua, 18, 14, keysLua, 117, 2, keysLua, 122, 1, keysLua, 126, 2, recurrenceModule, 14, 5, refillLua, 32, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 33, 1, sharedClock, 0, 4, refillLua, 34, 1, runModule, 66, 2, dueModule, 24, 5, runModule, 68, 1, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, runModule, 69, 3, refillLua, 35, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, refillLua, 36, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', 'f014ff22ba7be1ba954f76720bf763b14a5616d6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 94, 5, recurrenceModule, 76, 3, recurrenceModule, 69, 7, recurrenceModule, 79, 15, recurrenceModule, 99, 8, refillLua, 10, 8, recurrenceModule, 107, 8, refillLua, 18, 14, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, refillLua, 32, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 33, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, refillLua, 34, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 35, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, refillLua, 36, 3]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -8250,7 +8118,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('queue/release', '32690570b43a3a29a6e6babcf71414f6d8dd5c39', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 81, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, sharedClock, 0, 4, releaseLua, 13, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 166, 13, releaseLua, 18, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 0, 3, runModule, 90, 16, leaseModule, 163, 18, releaseLua, 20, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, releaseLua, 12, 1, releaseLua, 39, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, releaseLua, 40, 1, idleModule, 263, 2, idleModule, 129, 8, idleModule, 265, 3, releaseLua, 41, 2, leaseModule, 181, 4, readyModule, 186, 4, stateModule, 179, 13, readyModule, 190, 2, leaseModule, 185, 5, idleModule, 129, 8, leaseModule, 190, 3, releaseLua, 43, 1, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 9, sharedMessages, 35, 7, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, releaseLua, 44, 1, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 159, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 161, 2, acksModule, 105, 3, releaseLua, 45, 2]),
+  script: /* @__PURE__ */ linked('queue/release', '8a91b0ade031405696c0fc4fef14d8cbdc5883eb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, releaseLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, releaseLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 163, 13, releaseLua, 15, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 34, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 35, 1, idleModule, 267, 2, idleModule, 130, 8, idleModule, 269, 3, releaseLua, 36, 2, leaseModule, 176, 4, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, leaseModule, 180, 5, idleModule, 130, 8, leaseModule, 185, 3, releaseLua, 38, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 39, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, releaseLua, 40, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -8308,7 +8176,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: linked('queue/reprioritize', '48af65778c567ccd77c6af90cbef7676765cdf3d', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 5, 1, keysLua, 10, 1, keysLua, 35, 1, keysLua, 55, 1, keysLua, 144, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, sharedClock, 0, 4, reprioritizeLua, 3, 5, reprioritizeLua, 18, 1, keysLua, 2, 2, keysLua, 8, 1, keysLua, 12, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 41, 1, keysLua, 48, 1, keysLua, 47, 1, readyModule, 161, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 164, 3, eventsModule, 71, 10, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 70, 3, readyModule, 53, 8, jobModule, 1, 26, runModule, 0, 3, jobModule, 167, 16, stateModule, 73, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 8, 10, reprioritizeLua, 19, 37, readyModule, 126, 2, readyModule, 69, 20, readyModule, 128, 1, readyModule, 89, 19, readyModule, 129, 5, readyModule, 108, 18, readyModule, 134, 4, reprioritizeLua, 56, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 59, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, reprioritizeLua, 61, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', 'f2368e743b72f8136e8455b0bf8706c69d285647', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 38, 1, keysLua, 147, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, reprioritizeLua, 3, 1, reprioritizeLua, 14, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 15, 1, keysLua, 31, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 51, 1, keysLua, 57, 1, keysLua, 54, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 4, 10, reprioritizeLua, 15, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 52, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, reprioritizeLua, 57, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8360,7 +8228,7 @@ export type RequeueFailedAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: linked('queue/requeue-failed', 'ac1796ec325025a4b25746ebd0d07385f37ea874', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 82, 1, keysLua, 145, 1, keysLua, 161, 1, keysLua, 170, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, sharedClock, 0, 4, requeueFailedLua, 8, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 88, 1, keysLua, 93, 1, keysLua, 101, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 149, 1, keysLua, 151, 1, stateModule, 166, 13, requeueFailedLua, 14, 1, deadModule, 78, 7, deadModule, 66, 12, deadModule, 85, 8, requeueFailedLua, 15, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, runModule, 34, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, readyModule, 15, 10, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 17, 18, requeueFailedLua, 13, 1, requeueFailedLua, 35, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, deadModule, 26, 20, endsModule, 211, 7, dependenciesModule, 226, 13, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, requeueFailedLua, 36, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, requeueFailedLua, 37, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, requeueFailedLua, 40, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 43, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 46, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, requeueFailedLua, 48, 4]),
+  script: /* @__PURE__ */ linked('queue/requeue-failed', '5c96e22be7bd8a449cb04917d9d4c4bebea3ad62', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 58, 1, keysLua, 75, 1, keysLua, 86, 1, keysLua, 148, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueFailedLua, 8, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 76, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 173, 13, requeueFailedLua, 9, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, requeueFailedLua, 10, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 12, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, requeueFailedLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 35, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 38, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 41, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueFailedLua, 43, 4]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -8420,7 +8288,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: linked('queue/requeue', '26af079e7fad1b0acca7f445f47183b457649372', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 51, 1, keysLua, 81, 1, keysLua, 145, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, sharedClock, 0, 4, requeueLua, 5, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 133, 1, keysLua, 135, 1, stateModule, 166, 13, requeueLua, 10, 2, readyModule, 161, 3, runModule, 3, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 164, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 34, 4, deadModule, 46, 14, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 70, 3, readyModule, 53, 8, readyModule, 167, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, eventsModule, 71, 10, stateModule, 73, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 0, 3, runModule, 106, 22, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 12, 22, idleModule, 105, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 107, 12, idleModule, 100, 1, idleModule, 28, 10, idleModule, 101, 1, idleModule, 88, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 18, idleModule, 90, 10, idleModule, 102, 3, idleModule, 119, 3, requeueLua, 34, 9, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 43, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, requeueLua, 45, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', '531a8142cb26e7eae9b24b344918fcc19c6cabe2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 58, 1, keysLua, 85, 1, keysLua, 148, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueLua, 5, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 136, 1, keysLua, 138, 1, stateModule, 173, 13, requeueLua, 6, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 8, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 30, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 33, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8491,7 +8359,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: linked('queue/retry', '1130dfa21d57c8729418491eb08867b48c787a5a', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 17, 1, keysLua, 81, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, sharedClock, 0, 4, retryLua, 13, 5, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 23, 1, keysLua, 28, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 49, 1, keysLua, 56, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 87, 1, keysLua, 92, 1, keysLua, 100, 1, keysLua, 107, 1, keysLua, 132, 1, keysLua, 139, 1, keysLua, 148, 1, keysLua, 158, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 166, 13, retryLua, 18, 2, runModule, 3, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 70, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, statisticsModule, 8, 12, endsModule, 211, 7, endsModule, 204, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 60, 6, deadModule, 0, 26, runModule, 0, 3, runModule, 31, 3, deadModule, 26, 20, deadModule, 60, 6, statisticsModule, 0, 8, plainModule, 14, 11, statisticsModule, 24, 23, runModule, 75, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 90, 16, runModule, 72, 3, retryLua, 20, 42, retryLua, 12, 1, retryLua, 62, 1, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 226, 13, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, retryLua, 63, 1, idleModule, 263, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, idleModule, 265, 3, retryLua, 64, 3, readyModule, 186, 4, stateModule, 179, 13, readyModule, 190, 2, retryLua, 67, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, retryLua, 70, 2, idleModule, 129, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, idleModule, 134, 3, retryLua, 72, 3, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, retryLua, 75, 1, stateModule, 155, 1, stateModule, 102, 40, endsModule, 124, 11, stateModule, 142, 7, stateModule, 156, 1, stateModule, 149, 6, stateModule, 157, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 159, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 161, 2, acksModule, 105, 3, retryLua, 76, 2]),
+  script: /* @__PURE__ */ linked('queue/retry', '0d1b6c8d0332469526a1ff3fd8b0a9bc1601b57a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, retryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, retryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 15, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 51, 1, idleModule, 267, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, retryLua, 52, 3, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, retryLua, 55, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 58, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 60, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 63, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, retryLua, 64, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8560,7 +8428,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: linked('queue/search-tagged', 'de1211deff010a44815794fcb83271313b1efbdd', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 152, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 183, 1, sharedBudget, 0, 3, jobModule, 184, 1, jobModule, 81, 8, runModule, 3, 12, sharedBudget, 6, 4, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, sharedBudget, 3, 3, jobModule, 185, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', 'de1211deff010a44815794fcb83271313b1efbdd', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 154, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: ['meta', 'jobs', 'tagged'],
   encode(args) {
     return [
@@ -8619,7 +8487,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: linked('queue/search', 'b94cc901579e93718b6b4f978b505695d9754cac', { reads: true, bytes: true }, [keysLua, 0, 2, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 3, 12, jobModule, 100, 13, runModule, 34, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 201, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', 'b94cc901579e93718b6b4f978b505695d9754cac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: ['meta', 'jobs'],
   encode(args) {
     return [
@@ -8686,7 +8554,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: linked('queue/stats', '21cab46e51524e3e854b0a23ae840272cf6754ac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 162, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', '21cab46e51524e3e854b0a23ae840272cf6754ac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
   parts: ['meta', 'notes', 'stats'],
   encode(args) {
     return [
@@ -8736,7 +8604,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: linked('queue/tag', '944bf79d0752bceab25689d25515e413ba07dfbd', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, sharedClock, 0, 4, tagLua, 4, 4, jobModule, 89, 9, runModule, 3, 12, jobModule, 98, 2, tagLua, 8, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 12, 2, namesModule, 72, 19, tagLua, 14, 8, jobModule, 167, 1, jobModule, 1, 26, jobModule, 168, 7, runModule, 0, 3, jobModule, 175, 8, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, tagLua, 22, 1, namesModule, 63, 9, tagLua, 23, 1, namesModule, 53, 10, tagLua, 24, 1, eventsModule, 71, 10, tagLua, 25, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 28, 2, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, tagLua, 30, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', '0249f7d0284f911e1654a97f09263b3d464a015c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, tagLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 5, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 9, 2, namesModule, 72, 19, tagLua, 11, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 19, 1, namesModule, 63, 9, tagLua, 20, 1, namesModule, 53, 10, tagLua, 21, 1, eventsModule, 71, 10, tagLua, 22, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 25, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, tagLua, 27, 2]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8791,7 +8659,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: linked('queue/tags', '79c4345e1f09bbdb707e9f5f876ebfba8ebbb54e', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 154, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', '79c4345e1f09bbdb707e9f5f876ebfba8ebbb54e', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
   parts: ['meta', 'tagged'],
   encode(args) {
     return [
@@ -8839,7 +8707,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: linked('queue/track', '7d18c3221814b68d639c84826859b80e3f0fd158', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 50, 1, keysLua, 143, 1, keysLua, 153, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, sharedClock, 0, 4, trackLua, 3, 4, runModule, 3, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, jobModule, 134, 26, eventsModule, 71, 10, trackLua, 7, 19, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 26, 3]),
+  script: /* @__PURE__ */ linked('queue/track', 'af24b83e087b7479b846b6dc3ae96e0ac34b41f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, trackLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 4, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 25, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8882,7 +8750,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: linked('queue/unrecur', '97d4f877cf121d16eaf503001a8c5efa11ce6a8b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 119, 1, keysLua, 123, 1, keysLua, 128, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 84, 3, unrecurLua, 3, 8, recurrenceModule, 115, 1, jobModule, 72, 3, recurrenceModule, 116, 5, unrecurLua, 11, 1, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, unrecurLua, 12, 2]),
+  script: /* @__PURE__ */ linked('queue/unrecur', '97d4f877cf121d16eaf503001a8c5efa11ce6a8b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 91, 3, unrecurLua, 3, 8, recurrenceModule, 115, 1, jobModule, 72, 3, recurrenceModule, 116, 5, unrecurLua, 11, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, unrecurLua, 12, 2]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -8940,7 +8808,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: linked('queue/watch', '029920a03f966f17a896055be8ee0d2b31ecfa13', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 82, 1, keysLua, 96, 1, keysLua, 104, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, sharedClock, 0, 4, watchLua, 10, 5, keysLua, 2, 1, keysLua, 4, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 13, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 54, 1, keysLua, 57, 1, keysLua, 61, 1, keysLua, 67, 1, keysLua, 88, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 133, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 159, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 163, 3, watchLua, 15, 1, stateModule, 166, 13, watchLua, 16, 3, runModule, 3, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, dependenciesModule, 0, 3, stateModule, 70, 8, dependenciesModule, 6, 6, dependenciesModule, 153, 12, runModule, 34, 4, dependenciesModule, 74, 27, watchLua, 19, 10, dependenciesModule, 260, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 60, 6, eventsModule, 71, 10, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 26, runModule, 31, 3, namesModule, 16, 9, deadModule, 26, 20, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 211, 7, dependenciesModule, 226, 13, readyModule, 15, 10, stateModule, 203, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 24, 5, readyModule, 42, 11, runModule, 90, 16, dependenciesModule, 297, 5, dependenciesModule, 239, 21, dependenciesModule, 262, 35, watchLua, 29, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 38, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 105, 14, idleModule, 28, 10, idleModule, 100, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 70, 30, idleModule, 102, 3, idleModule, 119, 3, watchLua, 32, 1, idleModule, 263, 2, idleModule, 132, 1, idleModule, 129, 3, idleModule, 133, 4, idleModule, 265, 3, watchLua, 33, 2, endsModule, 193, 2, endsModule, 179, 1, endsModule, 160, 2, runModule, 38, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 180, 2, sharedMessages, 0, 3, endsModule, 182, 7, sharedMessages, 6, 36, endsModule, 189, 4, endsModule, 195, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 198, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 201, 3, watchLua, 35, 5, stateModule, 149, 1, stateModule, 102, 35, stateModule, 150, 2, stateModule, 137, 5, endsModule, 124, 11, stateModule, 142, 7, stateModule, 152, 3, watchLua, 40, 2]),
+  script: /* @__PURE__ */ linked('queue/watch', '06696048a1601d5a716ab0bbc1bdd15131c2c335', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, keysLua, 99, 1, keysLua, 107, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 10, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 100, 1, keysLua, 108, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 170, 3, watchLua, 11, 1, stateModule, 173, 13, watchLua, 12, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 15, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 25, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 27, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 269, 3, watchLua, 28, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 30, 5, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, watchLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

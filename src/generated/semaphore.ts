@@ -8,7 +8,7 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 25], text: `local id = ARGV[1]
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 23], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local weight = tonumber(ARGV[3])
 local lease_ms = tonumber(ARGV[4])
@@ -17,32 +17,30 @@ local listens = ARGV[6] == '1'
 local claim_ms = tonumber(ARGV[7] or 1000)
 local sharded = ARGV[8] == '1'
 local counted = ARGV[9] ~= '0'
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local ticket =
-{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
+local ticket = new_ticket(id, 'x', lease_ms, listens, weight, holder)
 local own, other = format_ticket(ticket), other_text(ticket)
 local rank = semaphore.last_ticket > 0
 and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
 if rank then
 redis.call('ZREM', queue, own, other)
 end
-local token, ends_at_ms = permit_of(permits, ids, id)
+local token, ends_at_ms = permit_of(keys, id)
 if token then
-end_permit(semaphore, permits, ids, token, ends_at_ms)
+end_permit(keys, semaphore, token, ends_at_ms)
 end
-local reaped = reap(semaphore, permits, ids, now_ms)
+local reaped = reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
-local how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+semaphore.claim_ms = claim_ms
+semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(keys, semaphore, '')
 end
 if served or token or reaped then
-save_freed_semaphore(state, semaphore, now_ms)
+save_freed_semaphore(keys, semaphore)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 19, 1, 8, 1, 36], text: `local id = ARGV[1]
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local id = ARGV[1]
 local holder = ARGV[2]
 local limit = tonumber(ARGV[3])
 local weight = tonumber(ARGV[4])
@@ -54,65 +52,64 @@ local claim_ms = tonumber(ARGV[9] or 1000)
 local sharded = ARGV[10] == '1'
 local counted = ARGV[11] ~= '0'
 local confirms = ARGV[12] == '1'
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = permit_of(permits, ids, id)
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
+local now_ms = semaphore.now_ms
+local known, ends_at_ms = permit_of(keys, id)
 if known and ends_at_ms > now_ms then
 if confirms then
-ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
-save_freed_semaphore(state, semaphore, now_ms)
+ends_at_ms = confirm_permit(keys, semaphore, known, ends_at_ms, lease_ms)
+save_freed_semaphore(keys, semaphore)
 end
 return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
 if known then
-end_permit(semaphore, permits, ids, known, ends_at_ms)
+end_permit(keys, semaphore, known, ends_at_ms)
 end
-local dirty = reap(semaphore, permits, ids, now_ms) or known
+local dirty = reap(keys, semaphore) or known
 if semaphore.resized == 0 and semaphore.limit ~= limit then
 semaphore.limit = limit
 dirty = true
 end
-local ticket =
-{ id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local ticket = new_ticket(id, 'x', lease_ms, listens, weight, holder)
+local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
 redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
-local how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+semaphore.claim_ms = claim_ms
+semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(keys, semaphore, own)
 dirty = true
 if served == 'own' then
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
+add_permit(keys, semaphore, ticket, token, expires_at_ms)
 redis.call('ZREM', queue, own)
-serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-save_semaphore(state, semaphore, now_ms)
+serve(keys, semaphore, '')
+save_semaphore(keys, semaphore)
 return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 end
 if oversized then
-save_changed(state, semaphore, now_ms, dirty)
+save_changed(keys, semaphore, dirty)
 return { 'oversized', semaphore.limit }
 end
 if semaphore.last_ticket == 0 and fits(semaphore, weight) then
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-save_semaphore(state, semaphore, now_ms)
+local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
+add_permit(keys, semaphore, ticket, token, expires_at_ms)
+save_semaphore(keys, semaphore)
 return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
-local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
+local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore)
 local place = 0
 if waits then
 local newest
-newest, place = stand_in_line(queue, own, semaphore.last_ticket)
+newest, place = stand_in_line(keys, semaphore, own)
 dirty = dirty or newest ~= semaphore.last_ticket
 semaphore.last_ticket = newest
 end
-save_changed(state, semaphore, now_ms, dirty)
+save_changed(keys, semaphore, dirty)
 if waits then
 return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end
@@ -140,8 +137,8 @@ tell_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }` }
 const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 12, 1, 14], text: `local leases, leases_at = ARGV, 1
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
+local now_ms = semaphore.now_ms
 local ends, any, soonest_moved = {}, false, false
 for at = leases_at, #leases, 2 do
 local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
@@ -152,7 +149,7 @@ soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
 semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
 if not any or expires_at_ms > semaphore.last_end_ms then
 semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-keep_permits(semaphore, permits, ids, now_ms)
+keep_permits(keys, semaphore)
 end
 redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
 any = true
@@ -161,14 +158,14 @@ ends[#ends + 1] = expires_at_ms
 end
 if any then
 if soonest_moved then
-look_ahead(semaphore, permits)
+look_ahead(keys, semaphore)
 end
-save_freed_semaphore(state, semaphore, now_ms)
+save_freed_semaphore(keys, semaphore)
 end
 return { 'extended', now_ms, ends }` }
 const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 36], text: `local limit = tonumber(ARGV[1])
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
+local now_ms = semaphore.now_ms
 local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
 local used = semaphore.used
 for _, token in ipairs(ended) do
@@ -203,77 +200,82 @@ named,
 waiting,
 line,
 }` }
-const keysLua: LuaText = { file: 'lua/semaphore/keys.lua', taken: [2, 3, -1, 2, -1, 1], text: `local state = KEYS[1]
+const keysLua: LuaText = { file: 'lua/semaphore/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1], text: `local state = KEYS[1]
+local keys = {
+state = state,
 local queue = KEYS[2]
+queue = queue,
+queue = KEYS[2],
+permits = KEYS[3],
 local permits = KEYS[3]
 local permits = KEYS[2]
+permits = permits,
+ids = KEYS[4],
+}
 local ids = KEYS[4]
-local ids = KEYS[3]` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 14, 1, 2], text: `local token = ARGV[1]
+ids = KEYS[3],` }
+const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 13, 1, 2], text: `local token = ARGV[1]
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
 local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
-if expires_at_ms <= now_ms then
+if expires_at_ms <= semaphore.now_ms then
 return { 'lost' }
 end
-end_permit(semaphore, permits, ids, token, expires_at_ms)
-reap(semaphore, permits, ids, now_ms)
+end_permit(keys, semaphore, token, expires_at_ms)
+reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+semaphore.claim_ms = claim_ms
+semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(keys, semaphore, '')
 end
-save_semaphore(state, semaphore, now_ms)
+save_semaphore(keys, semaphore)
 return { 'released', served == 'more' and 1 or 0 }` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 21], text: `local limit = tonumber(ARGV[1])
+const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 20], text: `local limit = tonumber(ARGV[1])
 local channel = ARGV[2]
 local claim_ms = tonumber(ARGV[3] or 1000)
 local sharded = ARGV[4] == '1'
 local counted = ARGV[5] ~= '0'
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
+semaphore.claim_ms = claim_ms
+semaphore.how = { channel = channel, sharded = sharded, counted = counted }
 semaphore.limit = limit
 semaphore.resized = 1
-save_semaphore(state, semaphore, now_ms)
-reap(semaphore, permits, ids, now_ms)
+save_semaphore(keys, semaphore)
+reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
 for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
 local ticket = parse_ticket(text)
 if ticket.units > limit then
 redis.call('ZREM', queue, text)
-tell_process(ticket, 'come ' .. ticket.id, how)
+tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
 end
 end
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+served = serve(keys, semaphore, '')
 end
-save_semaphore(state, semaphore, now_ms)
+save_semaphore(keys, semaphore)
 return { 'resized', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 13], text: `local channel = ARGV[1]
+const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 12], text: `local channel = ARGV[1]
 local claim_ms = tonumber(ARGV[2] or 1000)
 local sharded = ARGV[3] == '1'
 local counted = ARGV[4] ~= '0'
-local refusal, semaphore = open_semaphore(state) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local reaped = reap(semaphore, permits, ids, now_ms)
+local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
+local reaped = reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
-local how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+semaphore.claim_ms = claim_ms
+semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+served = serve(keys, semaphore, '')
 end
 if served or reaped then
-save_freed_semaphore(state, semaphore, now_ms)
+save_freed_semaphore(keys, semaphore)
 end
 return { 'served', served == 'more' and 1 or 0 }` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [11, 30, 1, 7, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 17, 11, 13, 1, 8, 1, 3, 2, 4, 1, 5], text: `local function read_semaphore(state)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [12, 34, 1, 7, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 26, 11, 13, 1, 9, 1, 3, 2, 4, 1, 5], text: `local function read_semaphore(state, now_us)
 local stored = redis.call('GET', state)
 if not stored then
 return {
@@ -285,6 +287,8 @@ token = '0',
 soonest_end_ms = 0,
 last_end_ms = 0,
 last_ticket = 0,
+now_us = now_us,
+now_ms = math.floor(now_us / 1000),
 }
 end
 local layout, limit, resized, used, token, soonest, last, last_ticket =
@@ -301,10 +305,12 @@ token = token,
 soonest_end_ms = tonumber(soonest),
 last_end_ms = tonumber(last),
 last_ticket = tonumber(last_ticket),
+now_us = now_us,
+now_ms = math.floor(now_us / 1000),
 }
 end
-local function open_semaphore(state)
-local semaphore = read_semaphore(state)
+local function open_semaphore(state, now_us)
+local semaphore = read_semaphore(state, now_us)
 if semaphore.layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
@@ -317,15 +323,15 @@ local function parse_permit(text)
 local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
 return { weight = tonumber(weight), id = id, holder = holder }
 end
-local function permit_of(permits, ids, id)
-local token = redis.call('HGET', ids, 'i' .. id)
+local function permit_of(keys, id)
+local token = redis.call('HGET', keys.ids, 'i' .. id)
 if not token then
 return nil, nil
 end
-return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+return token, tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 end
-local function forget_permits(semaphore, permits, ids, tokens)
-local known = redis.call('HMGET', ids, unpack(tokens))
+local function forget_permits(keys, semaphore, tokens)
+local known = redis.call('HMGET', keys.ids, unpack(tokens))
 local fields, forgotten = {}, {}
 for at, token in ipairs(tokens) do
 local permit = parse_permit(known[at])
@@ -334,49 +340,49 @@ semaphore.used = semaphore.used - permit.weight
 fields[#fields + 1] = token
 fields[#fields + 1] = 'i' .. permit.id
 end
-redis.call('ZREM', permits, unpack(tokens))
-redis.call('HDEL', ids, unpack(fields))
+redis.call('ZREM', keys.permits, unpack(tokens))
+redis.call('HDEL', keys.ids, unpack(fields))
 return forgotten
 end
-local function look_ahead(semaphore, permits)
-local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+local function look_ahead(keys, semaphore)
+local soonest = redis.call('ZRANGE', keys.permits, '0', '0', 'WITHSCORES')[2]
 semaphore.soonest_end_ms = tonumber(soonest or 0)
 if not soonest then
 semaphore.used = 0
 semaphore.last_end_ms = 0
 end
 end
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-forget_permits(semaphore, permits, ids, { token })
+local function end_permit(keys, semaphore, token, expires_at_ms)
+forget_permits(keys, semaphore, { token })
 if expires_at_ms == semaphore.soonest_end_ms then
-look_ahead(semaphore, permits)
+look_ahead(keys, semaphore)
 end
 end
-local function next_end_in_ms(semaphore, now_ms)
-return math.max(1, semaphore.soonest_end_ms - now_ms)
+local function next_end_in_ms(semaphore)
+return math.max(1, semaphore.soonest_end_ms - semaphore.now_ms)
 end
 local function last_step(semaphore)
 return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
-local function keep_permits(semaphore, permits, ids, now_ms)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-redis.call('PEXPIRE', permits, kept_ms)
-redis.call('PEXPIRE', ids, kept_ms)
+local function keep_permits(keys, semaphore)
+local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - semaphore.now_ms)
+redis.call('PEXPIRE', keys.permits, kept_ms)
+redis.call('PEXPIRE', keys.ids, kept_ms)
 end
-local function new_token(semaphore, now_us)
-return string.format('%.0f', next_token(semaphore.token, now_us))
+local function new_token(semaphore)
+return string.format('%.0f', next_token(semaphore.token, semaphore.now_us))
 end
-local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
-local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
+local expires_at_ms = math.max(ends_at_ms, semaphore.now_ms + lease_ms)
 semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-keep_permits(semaphore, permits, ids, now_ms)
-redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+keep_permits(keys, semaphore)
+redis.call('ZADD', keys.permits, 'XX', expires_at_ms, token)
 if ends_at_ms == semaphore.soonest_end_ms then
-look_ahead(semaphore, permits)
+look_ahead(keys, semaphore)
 end
 return expires_at_ms
 end
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
 local first, step = semaphore.used == 0, last_step(semaphore)
 local soonest = first and expires_at_ms or semaphore.soonest_end_ms
 semaphore.token = token
@@ -384,27 +390,36 @@ semaphore.used = semaphore.used + ticket.units
 semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
 semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
 local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', permits, expires_at_ms, token)
-redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+redis.call('ZADD', keys.permits, expires_at_ms, token)
+redis.call('HSET', keys.ids, token, permit, 'i' .. ticket.id, token)
 if first or last_step(semaphore) ~= step then
-keep_permits(semaphore, permits, ids, now_ms)
+keep_permits(keys, semaphore)
 end
 end
-local function reap(semaphore, permits, ids, now_ms)
-if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+local function reap(keys, semaphore)
+if semaphore.used == 0 or semaphore.soonest_end_ms > semaphore.now_ms then
 return false
 end
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+local ended = redis.call(
+'ZRANGEBYSCORE',
+keys.permits,
+'-inf',
+semaphore.now_ms,
+'WITHSCORES',
+'LIMIT',
+'0',
+1000
+)
 local tokens = {}
 for at = 1, #ended, 2 do
 tokens[#tokens + 1] = ended[at]
 end
 if tokens[1] then
-for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+for at, permit in ipairs(forget_permits(keys, semaphore, tokens)) do
 note_late(semaphore, permit.id, tokens[at], ended[2 * at])
 end
 end
-look_ahead(semaphore, permits)
+look_ahead(keys, semaphore)
 return true
 end
 local function semaphore_text(semaphore)
@@ -420,35 +435,35 @@ semaphore.last_end_ms,
 semaphore.last_ticket
 )
 end
-local function semaphore_kept_ms(semaphore, now_ms)
+local function semaphore_kept_ms(semaphore)
 local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
 if semaphore.resized == 1 then
 kept_ms = 2592000000
 end
-local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+local left_ms =
+math.max(semaphore.last_end_ms - semaphore.now_ms, behind_ms(semaphore.token, semaphore.now_ms))
 return string.format('%.0f', left_ms + kept_ms)
 end
-local function save_semaphore(state, semaphore, now_ms)
-redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+local function save_semaphore(keys, semaphore)
+redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
 end
-local function save_freed_semaphore(state, semaphore, now_ms)
-redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-save_semaphore(state, semaphore, now_ms)
+local function save_freed_semaphore(keys, semaphore)
+redis.call('PEXPIRE', keys.state, semaphore_kept_ms(semaphore))
+save_semaphore(keys, semaphore)
 end
-local function save_changed(state, semaphore, now_ms, dirty)
+local function save_changed(keys, semaphore, dirty)
 if dirty then
-save_semaphore(state, semaphore, now_ms)
+save_semaphore(keys, semaphore)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [9, 30, 2, 4, 4, 3, 1, 6, 1, 9, 1, 48], text: `local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-local heard = listens_here(ticket, how)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [9, 29, 2, 4, 4, 2, 1, 6, 1, 9, 1, 48], text: `local function hand_permit(keys, semaphore, ticket, behind)
+local heard = listens_here(ticket, semaphore.how)
 if heard == false then
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 return 'gone'
 end
-local now_ms = math.floor(now_us / 1000)
-local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+local now_ms, lease_ms = semaphore.now_ms, offered_ms(semaphore, ticket, heard)
+local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
 local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
 local is_offer = lease_ms < ticket.lease_ms
 local together = not is_offer
@@ -459,55 +474,54 @@ and not fits(semaphore, ticket.units + behind.units)
 if together then
 local recheck_ms = lease_ms
 if semaphore.used > 0 then
-recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore))
 end
 message = message .. '\\n' .. first_message(behind, recheck_ms)
 end
-if not tell_granted(queue, ticket, message, how) then
+if not tell_granted(keys, semaphore, ticket, message) then
 return 'untold'
 end
-redis.call('ZREM', queue, ticket.text)
-add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+redis.call('ZREM', keys.queue, ticket.text)
+add_permit(keys, semaphore, ticket, token, expires_at_ms)
 return together and 'called' or is_offer and 'offered' or 'granted'
 end
-local function first_two(queue)
-local pair = redis.call('ZRANGE', queue, '0', '1')
+local function first_two(keys)
+local pair = redis.call('ZRANGE', keys.queue, '0', '1')
 return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-local now_ms = math.floor(now_us / 1000)
+local function serve(keys, semaphore, own)
 local granted = 0
 local asleep
 local ticket, behind
 if semaphore.late then
-send_back(queue, semaphore.late, own, how)
+send_back(keys, semaphore, semaphore.late, own)
 end
 for _ = 1, 500 do
 ticket, behind = behind, nil
 if not ticket then
-ticket, behind = first_two(queue)
+ticket, behind = first_two(keys)
 end
 if not ticket then
 semaphore.last_ticket = 0
 return 'nobody'
 end
 if ticket.units > semaphore.limit then
-redis.call('ZREM', queue, ticket.text)
-tell_process(ticket, 'come ' .. ticket.id, how)
+redis.call('ZREM', keys.queue, ticket.text)
+tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
 elseif not fits(semaphore, ticket.units) then
-local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+local recheck_ms, looks = next_end_in_ms(semaphore), own ~= '' and fits(semaphore, 1)
 local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-redis.call('ZREM', queue, ticket.text)
+if not tell_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
+redis.call('ZREM', keys.queue, ticket.text)
 else
 local passed = false
 if looks then
-passed = pass_silent(queue, ticket, own, now_ms, how)
+passed = pass_silent(keys, semaphore, ticket, own)
 behind = nil
 end
 if not passed then
 if process_of(ticket) == asleep then
-call_other(queue, asleep, recheck_ms, how)
+call_other(keys, semaphore, asleep, recheck_ms)
 end
 return 'served'
 end
@@ -515,16 +529,16 @@ end
 elseif ticket.text == own then
 return 'own'
 elseif granted == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, how) then
+if tell_process(ticket, 'come ' .. ticket.id, semaphore.how) then
 return 'served'
 end
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 else
-local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+local came = hand_permit(keys, semaphore, ticket, behind)
 if came == 'called' then
 return 'served'
 elseif came == 'untold' then
-if not pass_silent(queue, ticket, own, now_ms, how) then
+if not pass_silent(keys, semaphore, ticket, own) then
 return 'served'
 end
 behind = nil
@@ -534,9 +548,9 @@ asleep = came == 'offered' and process_of(ticket) or nil
 end
 end
 end
-ticket = first_ticket(queue)
+ticket = first_ticket(keys)
 if ticket then
-tell_process(ticket, 'come ' .. ticket.id, how)
+tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
 end
 return 'more'
 end` }
@@ -572,7 +586,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: linked('semaphore/abandon', 'e67cf12370dde759b28df4d2c9d2626993b766b1', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, abandonLua, 0, 9, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, abandonLua, 9, 1, sharedClock, 0, 4, abandonLua, 10, 4, sharedLine, 78, 11, sharedLine, 101, 7, abandonLua, 14, 6, permitsModule, 44, 7, abandonLua, 20, 1, permitsModule, 65, 8, abandonLua, 21, 1, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, abandonLua, 22, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, abandonLua, 24, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, abandonLua, 28, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, abandonLua, 31, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '9170e13f026ea18a6570a9295988d91cbc23ad2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, abandonLua, 0, 9, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 79, 10, abandonLua, 10, 1, sharedLine, 89, 11, sharedLine, 112, 7, abandonLua, 11, 6, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 10, 2, permitsModule, 48, 7, abandonLua, 17, 1, permitsModule, 69, 8, abandonLua, 18, 1, permitsModule, 77, 1, permitsModule, 44, 4, permitsModule, 55, 14, permitsModule, 78, 5, abandonLua, 19, 2, permitsModule, 121, 19, permitsModule, 44, 4, permitsModule, 55, 14, sharedLine, 184, 6, permitsModule, 140, 7, abandonLua, 21, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, abandonLua, 29, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -641,7 +655,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: linked('semaphore/acquire', '50aaea73fabbef0728c9c01c1736c1a70d4ce1fb', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, acquireLua, 0, 12, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, acquireLua, 12, 1, sharedClock, 0, 4, acquireLua, 13, 2, permitsModule, 44, 7, acquireLua, 15, 1, permitsModule, 65, 8, acquireLua, 16, 2, permitsModule, 93, 3, permitsModule, 82, 8, permitsModule, 96, 7, acquireLua, 18, 1, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 160, 2, acquireLua, 19, 5, permitsModule, 73, 1, permitsModule, 40, 4, permitsModule, 51, 14, permitsModule, 74, 5, acquireLua, 24, 2, permitsModule, 117, 10, permitsModule, 40, 4, permitsModule, 51, 14, sharedLine, 171, 6, permitsModule, 127, 7, acquireLua, 26, 7, sharedLine, 78, 11, sharedLine, 60, 1, sharedLine, 101, 7, sharedLine, 61, 8, acquireLua, 33, 6, permitsModule, 37, 3, permitsModule, 79, 3, acquireLua, 39, 2, permitsModule, 82, 8, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 30, 4, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 103, 14, serveModule, 0, 30, sharedLine, 10, 4, serveModule, 34, 66, acquireLua, 41, 7, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 48, 4, permitsModule, 162, 2, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, permitsModule, 164, 3, acquireLua, 52, 5, sharedTokens, 0, 3, permitsModule, 90, 3, acquireLua, 57, 1, permitsModule, 82, 8, permitsModule, 103, 14, acquireLua, 58, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 134, 13, permitsModule, 155, 3, acquireLua, 59, 7, sharedLine, 49, 7, sharedLine, 43, 6, sharedLine, 56, 4, acquireLua, 66, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '775efdf0ec5b10bec9839852976e5b0a88c61528', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, acquireLua, 0, 12, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, acquireLua, 12, 2, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 10, 2, permitsModule, 48, 7, acquireLua, 14, 1, permitsModule, 69, 8, acquireLua, 15, 2, permitsModule, 97, 3, permitsModule, 86, 8, permitsModule, 100, 7, acquireLua, 17, 1, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 147, 13, permitsModule, 169, 3, permitsModule, 174, 2, acquireLua, 18, 5, permitsModule, 77, 1, permitsModule, 44, 4, permitsModule, 55, 14, permitsModule, 78, 5, acquireLua, 23, 2, permitsModule, 121, 19, permitsModule, 44, 4, permitsModule, 55, 14, sharedLine, 184, 6, permitsModule, 140, 7, acquireLua, 25, 5, sharedLine, 79, 10, acquireLua, 30, 1, sharedLine, 89, 11, sharedLine, 61, 1, sharedLine, 112, 7, sharedLine, 62, 8, acquireLua, 31, 6, permitsModule, 41, 3, permitsModule, 83, 3, acquireLua, 37, 3, permitsModule, 86, 8, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 29, 4, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 107, 14, serveModule, 0, 29, sharedLine, 10, 4, serveModule, 33, 65, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, permitsModule, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 94, 3, acquireLua, 56, 1, permitsModule, 86, 8, permitsModule, 107, 14, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, acquireLua, 58, 7, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireLua, 65, 9]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -709,7 +723,7 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: linked('semaphore/clear', 'b7f44483b09700faff471a8f49a9f95b7087f865', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
+  script: /* @__PURE__ */ linked('semaphore/clear', 'b7f44483b09700faff471a8f49a9f95b7087f865', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 12, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 100, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -754,7 +768,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: linked('semaphore/extend', 'c0438d3f4b06deba4a2d82a8172845772d71ae96', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 5, 1, extendLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, extendLua, 1, 1, sharedClock, 0, 4, extendLua, 2, 2, permitsModule, 82, 8, extendLua, 4, 18, permitsModule, 65, 8, extendLua, 22, 2, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', 'a78bb6eecc518dff15104b296ab908ff16e1936c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 8, 1, extendLua, 0, 1, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, extendLua, 1, 3, keysLua, 1, 2, keysLua, 9, 1, keysLua, 13, 1, keysLua, 11, 1, permitsModule, 86, 8, extendLua, 4, 18, permitsModule, 69, 8, extendLua, 22, 2, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, extendLua, 24, 3]),
   parts: ['state', 'permits', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -812,7 +826,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: linked('semaphore/inspect', 'bdefa9f8236643426e04ac953c214544e062298c', { reads: true, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, inspectLua, 0, 1, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 3, permitsModule, 40, 4, inspectLua, 5, 12, sharedLine, 89, 12, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '515b46a9473da109c72ad4bc68ab99c434680877', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 12, 1, inspectLua, 0, 1, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 44, 4, inspectLua, 5, 12, sharedLine, 100, 12, inspectLua, 17, 20]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return [
@@ -864,7 +878,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: linked('semaphore/release', 'a6172f53cea4b67fbc165ed6c24cb83afb2966e4', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, releaseLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, releaseLua, 5, 1, sharedClock, 0, 4, releaseLua, 6, 6, permitsModule, 40, 4, permitsModule, 51, 28, releaseLua, 12, 1, permitsModule, 117, 10, sharedLine, 171, 6, permitsModule, 127, 7, releaseLua, 13, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, releaseLua, 17, 2, permitsModule, 155, 1, permitsModule, 134, 18, sharedClockSteps, 0, 3, permitsModule, 152, 3, permitsModule, 156, 2, releaseLua, 19, 2]),
+  script: /* @__PURE__ */ linked('semaphore/release', '12ba1f58810900eb634b7bdd0061a64241939f42', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, releaseLua, 0, 5, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, releaseLua, 5, 5, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 3, permitsModule, 44, 4, permitsModule, 55, 28, releaseLua, 10, 1, permitsModule, 121, 19, sharedLine, 184, 6, permitsModule, 140, 7, releaseLua, 11, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 169, 1, permitsModule, 147, 18, sharedClockSteps, 0, 3, permitsModule, 165, 4, permitsModule, 170, 2, releaseLua, 18, 2]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -914,7 +928,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: linked('semaphore/resize', '56842dbfdd810ca820b237c75340a39ef0045f82', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, resizeLua, 0, 5, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, resizeLua, 5, 1, sharedClock, 0, 4, resizeLua, 6, 2, resizeLua, 9, 2, permitsModule, 134, 13, sharedClockSteps, 0, 3, permitsModule, 147, 11, resizeLua, 11, 1, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, resizeLua, 12, 3, sharedLine, 89, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 8, 1, resizeLua, 15, 7, serveModule, 34, 5, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, resizeLua, 22, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', 'c1e313e25b62fa51461ac93c3f7fc76b2ab2f1c2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, resizeLua, 0, 5, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, resizeLua, 5, 5, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 10, 2, permitsModule, 147, 13, sharedClockSteps, 0, 3, permitsModule, 160, 12, resizeLua, 10, 1, permitsModule, 121, 19, permitsModule, 55, 3, permitsModule, 44, 4, permitsModule, 58, 11, sharedLine, 184, 6, permitsModule, 140, 4, permitsModule, 69, 8, permitsModule, 144, 3, resizeLua, 11, 3, sharedLine, 100, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 14, 7, serveModule, 33, 4, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, resizeLua, 21, 4]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([
@@ -960,7 +974,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: linked('semaphore/serve', 'bf1cc1362be3d30141ea0212258b8c7f113528ed', { reads: false, bytes: false }, [keysLua, 0, 3, keysLua, 4, 1, serveLua, 0, 4, permitsModule, 30, 1, permitsModule, 0, 30, permitsModule, 31, 6, serveLua, 4, 1, sharedClock, 0, 4, serveLua, 5, 2, permitsModule, 117, 10, permitsModule, 51, 3, permitsModule, 40, 4, permitsModule, 54, 11, sharedLine, 171, 6, permitsModule, 127, 4, permitsModule, 65, 8, permitsModule, 131, 3, serveLua, 7, 4, serveModule, 34, 5, sharedMessages, 0, 3, sharedLine, 89, 12, sharedMessages, 6, 36, sharedLine, 140, 31, serveModule, 39, 3, serveModule, 30, 4, permitsModule, 37, 3, permitsModule, 79, 3, sharedMessages, 3, 3, sharedLine, 116, 24, sharedLine, 108, 8, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 90, 3, sharedLine, 36, 7, permitsModule, 82, 8, permitsModule, 103, 14, serveModule, 0, 30, serveModule, 42, 52, sharedLine, 10, 4, serveModule, 94, 6, serveLua, 11, 3, permitsModule, 158, 1, sharedClockSteps, 0, 3, permitsModule, 147, 8, permitsModule, 159, 1, permitsModule, 155, 1, permitsModule, 134, 13, permitsModule, 156, 2, permitsModule, 160, 2, serveLua, 14, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '0c81208f66b420b14ee6b898edaf0384ca2eb005', { reads: false, bytes: false }, [keysLua, 0, 1, serveLua, 0, 4, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, serveLua, 4, 1, keysLua, 1, 2, keysLua, 5, 2, keysLua, 10, 2, permitsModule, 121, 19, permitsModule, 55, 3, permitsModule, 44, 4, permitsModule, 58, 11, sharedLine, 184, 6, permitsModule, 140, 4, permitsModule, 69, 8, permitsModule, 144, 3, serveLua, 5, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, serveLua, 13, 3]),
   parts: ['state', 'queue', 'permits', 'ids'],
   encode(args) {
     return withoutDefaults([

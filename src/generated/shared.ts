@@ -95,11 +95,11 @@ local function parse_document(stored)
 local version, document = string.match(stored, '^(%d+) (.*)$')
 return tonumber(version), document
 end
-local function store_document(meta, names, documents, name, old_version, document, now_us)
+local function store_document(keys, name, old_version, document, now_us)
 local version = math.max(old_version + 1, now_us)
-redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-redis.call('ZADD', names, '0', name)
-redis.call('HSET', meta, 'layout', '1')
+redis.call('HSET', keys.documents, name, string.format('%.0f ', version) .. document)
+redis.call('ZADD', keys.names, '0', name)
+redis.call('HSET', keys.meta, 'layout', '1')
 return version
 end` }
 export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps.lua', taken: [4, 3, 10, 7], text: `local function behind_ms(token, now_ms)
@@ -151,72 +151,73 @@ if redis.call('PTTL', once) < remember_ms then
 redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [5, 4, 3, 6, 2, 4, 2, 13, 3, 9, 4, 7, 5, 6, 3, 11, 2, 9, 7, 9, 13, 11, 1, 12, 2, 7, 2, 8, 12, 14, 1, 3, 2, 7, 5, 16, 3, 15, 3, 6], text: `local function has_just_asked(ticket, now_ms)
+export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [7, 4, 3, 6, 2, 4, 2, 13, 3, 9, 4, 7, 5, 6, 3, 12, 2, 9, 7, 9, 14, 10, 1, 11, 1, 12, 2, 7, 2, 10, 12, 14, 1, 3, 2, 7, 5, 16, 3, 15, 3, 6], text: `local function has_just_asked(unit, ticket)
 local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(now_ms - asked_ms) <= 250
+return asked_ms and math.abs(unit.now_ms - asked_ms) <= 250
 end
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-if heard and has_just_asked(ticket, now_ms) then
+local function offered_ms(unit, ticket, heard)
+if heard and has_just_asked(unit, ticket) then
 return ticket.lease_ms
 end
-return math.min(ticket.lease_ms, claim_ms)
+return math.min(ticket.lease_ms, unit.claim_ms)
 end
-local function first_ticket(queue)
-local text = redis.call('ZRANGE', queue, '0', '0')[1]
+local function first_ticket(keys)
+local text = redis.call('ZRANGE', keys.queue, '0', '0')[1]
 return text and parse_ticket(text) or nil
 end
-local function call_first(queue, recheck_ms, how)
+local function call_first(keys, unit, recheck_ms)
 for _ = 1, 500 do
-local ticket = first_ticket(queue)
+local ticket = first_ticket(keys)
 if not ticket then
 return false
 end
-if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+if tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
 return true
 end
-redis.call('ZREM', queue, ticket.text)
+redis.call('ZREM', keys.queue, ticket.text)
 end
 return true
 end
-local function call_next(queue, ticket, recheck_ms, how)
+local function call_next(keys, unit, ticket, recheck_ms)
 if not ticket then
 return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+elseif tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
 return true
 end
-redis.call('ZREM', queue, ticket.text)
-return call_first(queue, recheck_ms, how)
+redis.call('ZREM', keys.queue, ticket.text)
+return call_first(keys, unit, recheck_ms)
 end
-local function tell_granted(queue, ticket, message, how)
-if not how.writes then
-redis.call('ZREM', queue, '')
-how.writes = true
+local function tell_granted(keys, unit, ticket, message)
+if not unit.how.writes then
+redis.call('ZREM', keys.queue, '')
+unit.how.writes = true
 end
-return publish_to(ticket, message, how)
+return publish_to(ticket, message, unit.how)
 end
-local function note_asked(queue, text)
-local score = redis.call('ZSCORE', queue, text)
+local function note_asked(keys, text)
+local score = redis.call('ZSCORE', keys.queue, text)
 if string.find(score, '.', 1, true) then
-redis.call('ZADD', queue, 'XX', math.floor(score), text)
+redis.call('ZADD', keys.queue, 'XX', math.floor(score), text)
 end
 end
-local function stand_in_line(queue, text, last_ticket)
-if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-redis.call('PEXPIRE', queue, '7200000')
-return last_ticket + 1, redis.call('ZCARD', queue) - 1
+local function stand_in_line(keys, unit, text)
+local last_ticket = unit.last_ticket
+if redis.call('ZADD', keys.queue, 'NX', last_ticket + 1, text) == 1 then
+redis.call('PEXPIRE', keys.queue, '7200000')
+return last_ticket + 1, redis.call('ZCARD', keys.queue) - 1
 end
-local place = redis.call('ZRANK', queue, text)
+local place = redis.call('ZRANK', keys.queue, text)
 if place == 0 then
-note_asked(queue, text)
+note_asked(keys, text)
 end
 return last_ticket, place
 end
-local function keep_place(queue, ticket)
+local function keep_place(keys, ticket)
 local text, before = format_ticket(ticket), other_text(ticket)
-local score = redis.call('ZSCORE', queue, before)
+local score = redis.call('ZSCORE', keys.queue, before)
 if score then
-redis.call('ZREM', queue, before)
-redis.call('ZADD', queue, 'NX', score, text)
+redis.call('ZREM', keys.queue, before)
+redis.call('ZADD', keys.queue, 'NX', score, text)
 end
 return text
 end
@@ -228,6 +229,16 @@ redis.call('HSET', meta, 'partitions', partitions)
 redis.call('HDEL', meta, 'proposed')
 redis.call('PERSIST', meta)
 return true
+end
+local function new_ticket(id, kind, lease_ms, listens, units, holder)
+return {
+id = id,
+kind = kind,
+lease_ms = lease_ms,
+listens = listens and 1 or 0,
+units = units,
+holder = holder,
+}
 end
 local function format_ticket(ticket)
 return string.format(
@@ -259,21 +270,23 @@ local text = format_ticket(ticket)
 ticket.listens = listens
 return text
 end
-local function call_other(queue, process, recheck_ms, how)
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+local function call_other(keys, unit, process, recheck_ms)
+for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
 local ticket = parse_ticket(text)
-if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+if
+process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), unit.how)
+then
 return
 end
 end
 end
-local function is_silent(queue, ticket, own, now_ms)
+local function is_silent(keys, unit, ticket, own)
 if process_of({ id = own }) == process_of(ticket) then
 return false
 end
-local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+local score = tonumber(redis.call('ZSCORE', keys.queue, ticket.text))
 local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(unit.now_ms / 1000) % 400
 local told = math.ceil(noted / 400)
 if told > 0 and (second + 1 - noted) % 400 < 4 then
 return false
@@ -281,17 +294,17 @@ elseif told == 2 then
 return true
 end
 local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+redis.pcall('ZADD', keys.queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
 return false
 end
-local function pass_silent(queue, ticket, own, now_ms, how)
-if not is_silent(queue, ticket, own, now_ms) then
+local function pass_silent(keys, unit, ticket, own)
+if not is_silent(keys, unit, ticket, own) then
 return false
 end
-send_back(queue, { [process_of(ticket)] = true }, own, how)
+send_back(keys, unit, { [process_of(ticket)] = true }, own)
 return true
 end
-local function remove_and_call(queue, texts, how)
+local function remove_and_call(keys, unit, texts)
 local tickets, messages = {}, {}
 for _, text in ipairs(texts) do
 local ticket = parse_ticket(text)
@@ -301,25 +314,25 @@ messages[process] = messages[process] or {}
 table.insert(messages[process], 'come ' .. ticket.id)
 end
 for from = 1, #texts, 1000 do
-redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+redis.call('ZREM', keys.queue, unpack(texts, from, math.min(from + 999, #texts)))
 end
 for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), how)
+tell_process(tickets[process], table.concat(lines, '\\n'), unit.how)
 end
 end
-local function send_back(queue, late, own, how)
+local function send_back(keys, unit, late, own)
 late[process_of({ id = own })] = nil
 if not next(late) then
 return
 end
 local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '1999')) do
 if late[process_of({ id = text })] then
 theirs[#theirs + 1] = text
 end
 end
 if theirs[1] then
-remove_and_call(queue, theirs, how)
+remove_and_call(keys, unit, theirs)
 end
 end
 local function note_late(unit, id, token, ended_ms)

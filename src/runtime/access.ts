@@ -1,11 +1,19 @@
-// How what is written outside of the library reaches the runtime of an instance.
+// How structures, and what is written outside of the library, reach the runtime of a connection.
 
+import { InvalidArgumentError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** An instance of Perilune, as far as generated modules need to know it. */
+/** What `connect()` returns, and `perilune()`, as far as a structure needs to know it. */
 export interface HasRuntime {
   healthy(): boolean
   close(): Promise<void>
   /** @internal */
   readonly runtime: Runtime
+}
+
+/** Throws InvalidArgumentError for what is no connection, such as a client of Redis or a driver. */
+export function runtimeOf(connection: HasRuntime): Runtime {
+  const runtime: unknown = (connection as HasRuntime | null | undefined)?.runtime
+  if (typeof runtime === 'object' && runtime !== null) return runtime as Runtime
+  throw new InvalidArgumentError('connection', 'must be what connect() or perilune() returned')
 }

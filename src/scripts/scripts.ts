@@ -2,7 +2,7 @@
 // called by hand.
 
 import type { Script } from '../driver.ts'
-import type { HasRuntime } from '../runtime/access.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { checkName } from '../runtime/keys.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -36,7 +36,7 @@ export interface ScriptUnit {
 
 /** The unit of a structure under the namespace of `redis`. Opens nothing. Throws InvalidArgumentError. */
 export function openUnit(redis: HasRuntime, { structure, name, since }: UnitPlace): ScriptUnit {
-  const unit = new Unit(redis.runtime, { structure, name: checkName('name', name), since })
+  const unit = new Unit(runtimeOf(redis), { structure, name: checkName('name', name), since })
   return {
     async run(operation, args) {
       return unit.run(operation, completed(operation, args) as Required<typeof args>)
@@ -53,7 +53,7 @@ export function preloadScripts(
   redis: HasRuntime,
   operations: readonly { readonly script: Script }[],
 ): Promise<void> {
-  return redis.runtime.preload(operations.map(({ script }) => script))
+  return runtimeOf(redis).preload(operations.map(({ script }) => script))
 }
 
 export type { Argument, Reply, Script } from '../driver.ts'

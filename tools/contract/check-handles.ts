@@ -12,7 +12,7 @@ import { RESERVED } from './tree.ts'
 /** What the module imports, declares or uses of the language, or what compilers write beside it. */
 const TAKEN: ReadonlySet<string> = new Set([
   ...READERS.map(readerAlias),
-  ...`Argument Array Buffer CallId Math Object Perilune Promise Readonly Record Reflect Reply ScriptOperation ScriptUnit
+  ...`Argument Array Buffer CallId HasRuntime Math Object Promise Readonly Record Reflect Reply ScriptOperation ScriptUnit
    Uint8Array WeakMap WeakSet arguments eval exports globalThis module openUnit preload preloadScripts require undefined
    withoutDefaults`.split(/\s+/),
 ])

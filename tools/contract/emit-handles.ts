@@ -62,13 +62,14 @@ function imports(body: string): string {
     'preloadScripts',
     ...readers,
     ...(code.includes('withoutDefaults(') ? ['withoutDefaults'] : []),
+    'type HasRuntime',
     'type ScriptOperation',
     'type ScriptUnit',
     ...(code.includes('<Argument>') ? ['type Argument'] : []),
     ...(code.includes(': Reply |') ? ['type Reply'] : []),
     ...(code.includes('& CallId') ? ['type CallId'] : []),
   ]
-  return `import type { Perilune } from 'perilune'\nimport {\n${names.map((name) => `  ${name},\n`).join('')}} from 'perilune/scripts'\n`
+  return `import {\n${names.map((name) => `  ${name},\n`).join('')}} from 'perilune/scripts'\n`
 }
 
 function structureText(contract: Contract, structure: string): string {
@@ -76,7 +77,7 @@ function structureText(contract: Contract, structure: string): string {
   const { since } = contract.structures[structure] ?? { since: '' }
   const name = pascal(structure)
   const place = `{ structure: '${structure}', name, since: '${since}' }`
-  return `${docstring(aboutHandle(contract, structure))}export function ${camel(structure)}(redis: Perilune, name: string): ${name} {
+  return `${docstring(aboutHandle(contract, structure))}export function ${camel(structure)}(redis: HasRuntime, name: string): ${name} {
   return new ${name}(openUnit(redis, ${place}))
 }
 
@@ -138,7 +139,7 @@ function describedOperation(path: string, operation: OperationContract): string 
 function preloadText({ operations }: Contract): string {
   const names = Object.keys(operations).map((path) => `    ${camel(longName(path))},\n`)
   return `/** Loads these scripts on every master, so that no first call pays for it. */
-export function preload(redis: Perilune): Promise<void> {
+export function preload(redis: HasRuntime): Promise<void> {
   return preloadScripts(redis, [
 ${names.join('')}  ])
 }

@@ -25,7 +25,7 @@ function lintNote(body: string): string {
 }
 
 function scriptText(path: string, operation: OperationContract, texts: LuaTexts): string {
-  return `linked('${path}', '${operation.sha1}', { ${traitsOf(operation)} }, [${texts.pieces(operation)}])`
+  return `/* @__PURE__ */ linked('${path}', '${operation.sha1}', { ${traitsOf(operation)} }, [${texts.pieces(operation)}])`
 }
 
 function imports(body: string, library: string, general: readonly string[]): string {

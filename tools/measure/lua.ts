@@ -21,6 +21,28 @@ export function measureLuaFunctions(file: string, text: string): Measured[] {
   return found
 }
 
+export interface Parameters {
+  readonly line: number
+  /** Null of one without a name. */
+  readonly name: string | null
+  readonly count: number
+}
+
+/** How many parameters every function in a file has, those without a name too. */
+export function parametersOf(text: string): Parameters[] {
+  const found: Parameters[] = []
+  parse(text, {
+    luaVersion: '5.1',
+    locations: true,
+    onCreateNode(node) {
+      if (node.type !== 'FunctionDeclaration' || !node.loc) return
+      const name = node.identifier?.type === 'Identifier' ? node.identifier.name : null
+      found.push({ line: node.loc.start.line, name, count: node.parameters.length })
+    },
+  })
+  return found
+}
+
 /** The text with its comments blanked out. */
 export function withoutComments(text: string): string {
   const { comments } = parse(text, { luaVersion: '5.1', comments: true, ranges: true })

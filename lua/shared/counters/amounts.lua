@@ -21,40 +21,41 @@ end
 -- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
 -- `is_some_aside`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
 -- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
-local function add(values, pending, rest, clean, id, delta, is_some_aside)
-  local value = redis.pcall('HINCRBY', values, id, delta)
+local function add(keys, id, delta, is_some_aside)
+  local value = redis.pcall('HINCRBY', keys.values, id, delta)
   if type(value) == 'table' then
     return nil
   end
-  local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+  local is_aside = is_some_aside and redis.call('HEXISTS', keys.rest, id) == 1
   local waiting
   if is_aside then
-    waiting = redis.pcall('HINCRBY', rest, id, delta)
+    waiting = redis.pcall('HINCRBY', keys.rest, id, delta)
   else
-    waiting = redis.pcall('HINCRBY', pending, id, delta)
+    waiting = redis.pcall('HINCRBY', keys.pending, id, delta)
   end
   if type(waiting) == 'table' then
-    redis.call('HINCRBY', values, id, opposite(delta))
+    redis.call('HINCRBY', keys.values, id, opposite(delta))
     return nil
   end
   if waiting == tonumber(delta) then
     -- The first one since the last seal.
-    redis.call('ZREM', clean, id)
+    redis.call('ZREM', keys.clean, id)
   end
-  return text_of(values, id, value), not is_aside
+  return text_of(keys.values, id, value), not is_aside
 end
 
 -- True when the database is behind, and this counter would be one more that waits for it.
-local function is_one_too_many(pending, rest, id, most_dirty)
+local function is_one_too_many(keys, id, most_dirty)
   return most_dirty > 0
-    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
-    and redis.call('HEXISTS', pending, id) == 0
-    and redis.call('HEXISTS', rest, id) == 0
+    and redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) >= most_dirty
+    and redis.call('HEXISTS', keys.pending, id) == 0
+    and redis.call('HEXISTS', keys.rest, id) == 0
 end
 
 -- True when none of so many counters can be one too many.
-local function are_few(pending, rest, count, most_dirty)
-  return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+local function are_few(keys, count, most_dirty)
+  return most_dirty == 0
+    or redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) + count <= most_dirty
 end
 
 -- Increments of different counters in a few commands for all: a command for each costs more than the sums.
@@ -78,8 +79,8 @@ local COUNTERS = fields({ 'id:text', 'delta:text', 'key:text' })
 -- its delta behind it in `counters`. Answers the new values, as text and false for those that are not there, the places of
 -- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
 -- not refused to grow before.
-local function add_plain(values, pending, clean, ids, now, counters, counters_at)
-  local waiting = redis.call('HMGET', pending, unpack(ids))
+local function add_plain(keys, ids, now, counters, counters_at)
+  local waiting = redis.call('HMGET', keys.pending, unpack(ids))
   local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
   local last, format = 0, string.format
   for place = 1, #ids do
@@ -106,12 +107,12 @@ local function add_plain(values, pending, clean, ids, now, counters, counters_at
     end
   end
   if last > 0 then
-    redis.call('HSET', values, unpack(sums))
-    redis.call('HSET', pending, unpack(waits))
+    redis.call('HSET', keys.values, unpack(sums))
+    redis.call('HSET', keys.pending, unpack(waits))
   end
   if #first > 0 then
     -- The first ones since the last seal.
-    redis.call('ZREM', clean, unpack(first))
+    redis.call('ZREM', keys.clean, unpack(first))
   end
   return shown, refused, last > 0
 end
@@ -119,22 +120,22 @@ end
 -- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
 -- yet. Answers it, as text; false, and shows nothing, where it leaves 64 bits. `due_ms`: until when it stays if it is clean;
 -- 0: for ever.
-local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
-  local in_batch = redis.call('HGET', sealed, id)
-  local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
-  redis.call('HSET', values, id, stored)
+local function take_in(keys, id, stored, with_sealed, due_ms)
+  local in_batch = redis.call('HGET', keys.sealed, id)
+  local waiting, aside = redis.call('HGET', keys.pending, id), redis.call('HGET', keys.rest, id)
+  redis.call('HSET', keys.values, id, stored)
   for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
     -- No want of memory: HSET has passed.
-    if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
-      redis.call('HDEL', values, id)
+    if delta ~= '0' and type(redis.pcall('HINCRBY', keys.values, id, delta)) == 'table' then
+      redis.call('HDEL', keys.values, id)
       return false
     end
   end
   if waiting or aside or in_batch then
-    return redis.call('HGET', values, id)
+    return redis.call('HGET', keys.values, id)
   end
   if due_ms > 0 then
-    keep_clean(values, clean, id, due_ms)
+    keep_clean(keys.values, keys.clean, id, due_ms)
   end
   return stored
 end

@@ -45,27 +45,27 @@ local function save_board(board, state)
 end
 
 -- A partition of which all is settled vanishes by itself, when the last of its values is due.
-local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+local function let_board_vanish(keys, retain_ms)
+  if retain_ms > 0 and redis.call('EXISTS', keys.noted) == 0 then
     local ms = exact(retain_ms)
-    redis.call('PEXPIRE', shown, ms)
-    redis.call('PEXPIRE', idle, ms)
-    redis.call('PEXPIRE', ahead, ms)
-    redis.call('PEXPIRE', board, ms)
+    redis.call('PEXPIRE', keys.shown, ms)
+    redis.call('PEXPIRE', keys.idle, ms)
+    redis.call('PEXPIRE', keys.ahead, ms)
+    redis.call('PEXPIRE', keys.board, ms)
   end
 end
 
 -- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
-local function fill_batch(rest, sealed, limit)
-  if redis.call('HLEN', rest) <= limit then
-    redis.call('RENAME', rest, sealed)
+local function fill_batch(keys, limit)
+  if redis.call('HLEN', keys.rest) <= limit then
+    redis.call('RENAME', keys.rest, keys.sealed)
     return
   end
-  local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
+  local some = redis.call('HRANDFIELD', keys.rest, exact(limit), 'WITHVALUES')
   local ids = {}
   for at = 1, #some, 2 do
     ids[#ids + 1] = some[at]
   end
-  redis.call('HSET', sealed, unpack(some))
-  redis.call('HDEL', rest, unpack(ids))
+  redis.call('HSET', keys.sealed, unpack(some))
+  redis.call('HDEL', keys.rest, unpack(ids))
 end

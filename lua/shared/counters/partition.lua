@@ -56,37 +56,37 @@ end
 
 -- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (`known`); where
 -- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
-local function put(shown, noted, idle, id, stored, known, due_ms)
-  local waiting = redis.call('HGET', noted, id)
-  redis.call('HSET', shown, id, stored)
+local function put(keys, id, stored, known, due_ms)
+  local waiting = redis.call('HGET', keys.noted, id)
+  redis.call('HSET', keys.shown, id, stored)
   if not waiting then
     if due_ms > 0 then
-      keep_clean(shown, idle, id, due_ms)
+      keep_clean(keys.shown, keys.idle, id, due_ms)
     end
     return stored
   end
   if not known then
     return stored
   end
-  redis.pcall('HINCRBY', shown, id, waiting)
-  redis.pcall('HINCRBY', shown, id, opposite(known))
-  return redis.call('HGET', shown, id)
+  redis.pcall('HINCRBY', keys.shown, id, waiting)
+  redis.pcall('HINCRBY', keys.shown, id, opposite(known))
+  return redis.call('HGET', keys.shown, id)
 end
 
 -- Notes what happened in SQL: `noted` has it until it is known that what is shown has it from SQL, 0 included. Answers what
 -- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
-local function note(shown, noted, idle, id, by)
-  redis.pcall('HINCRBY', noted, id, by)
-  redis.call('ZREM', idle, id)
-  if redis.call('HEXISTS', shown, id) == 0 then
+local function note(keys, id, by)
+  redis.pcall('HINCRBY', keys.noted, id, by)
+  redis.call('ZREM', keys.idle, id)
+  if redis.call('HEXISTS', keys.shown, id) == 0 then
     return nil
   end
-  local value = redis.pcall('HINCRBY', shown, id, by)
+  local value = redis.pcall('HINCRBY', keys.shown, id, by)
   if type(value) == 'table' then
-    redis.call('HDEL', shown, id)
+    redis.call('HDEL', keys.shown, id)
     return nil
   end
-  return text_of(shown, id, value)
+  return text_of(keys.shown, id, value)
 end
 
 -- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
@@ -109,13 +109,13 @@ local function read_outcomes(text)
 end
 
 -- How many counters of the sealed batch are pending again.
-local function count_again(pending, sealed)
-  local ids = redis.call('HKEYS', sealed)
+local function count_again(keys)
+  local ids = redis.call('HKEYS', keys.sealed)
   if #ids == 0 then
     return 0
   end
   local count = 0
-  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+  for _, delta in ipairs(redis.call('HMGET', keys.pending, unpack(ids))) do
     count = count + (delta and 1 or 0)
   end
   return count
@@ -152,15 +152,15 @@ local function evict_due(values, clean, now_ms)
 end
 
 -- A partition without any increment to flush vanishes by itself, when the last of its values is due.
-local function let_vanish(partition, values, clean, retain_ms)
+local function let_vanish(keys, partition, retain_ms)
   if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-    redis.call('PEXPIRE', values, exact(retain_ms))
-    redis.call('PEXPIRE', clean, exact(retain_ms))
+    redis.call('PEXPIRE', keys.values, exact(retain_ms))
+    redis.call('PEXPIRE', keys.clean, exact(retain_ms))
   end
 end
 
 -- Before the first increment of a partition that was to vanish.
-local function let_stay(values, clean)
-  redis.call('PERSIST', values)
-  redis.call('PERSIST', clean)
+local function let_stay(keys)
+  redis.call('PERSIST', keys.values)
+  redis.call('PERSIST', keys.clean)
 end

@@ -6,9 +6,9 @@ local function lease_field(token)
   return 'lease:' .. token
 end
 
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+local function is_live(keys, feed, token)
+  local ends_at_ms = redis.call('ZSCORE', keys.leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > feed.now_ms or false
 end
 
 local function places_held(claimed, token)
@@ -18,9 +18,9 @@ end
 -- Which messages live claims hold.
 
 -- Which of the entries a live claim holds: place -> token.
-local function find_claimed(claimed, leases, entries, now_ms)
+local function find_claimed(keys, feed, entries)
   local held = {}
-  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+  if #entries == 0 or redis.call('EXISTS', keys.leases) == 0 then
     return held
   end
   local places = {}
@@ -28,10 +28,10 @@ local function find_claimed(claimed, leases, entries, now_ms)
     places[at] = entry.place
   end
   local live = {}
-  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+  for at, token in ipairs(redis.call('ZMSCORE', keys.claimed, unpack(places))) do
     if token then
       if live[token] == nil then
-        live[token] = is_live(leases, token, now_ms)
+        live[token] = is_live(keys, feed, token)
       end
       held[places[at]] = live[token] and token or nil
     end
@@ -48,10 +48,10 @@ local function tell_claim(answer, position, token)
 end
 
 -- The entries of one claim, oldest first.
-local function claimed_entries(feed, keys, token)
+local function claimed_entries(keys, feed, token)
   local entries = {}
   for _, place in ipairs(places_held(keys.claimed, token)) do
-    entries[#entries + 1] = entry_at(feed, keys, place)
+    entries[#entries + 1] = entry_at(keys, feed, place)
   end
   complete_entries(keys.work, entries)
   return entries
@@ -59,18 +59,19 @@ end
 
 -- Finds free messages, oldest first: those that were given back stand before those never claimed.
 
--- What a claim of so many messages may look at.
-local function new_findings(limit)
-  return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
+-- What a claim of so many messages finds, and may look at. `max_claims`: how often a message may be claimed; 0: always.
+local function new_findings(limit, max_claims)
+  local budget = budget_of(2 * limit + 200)
+  return { free = {}, dead = {}, expired = {}, limit = limit, max_claims = max_claims, budget = budget }
 end
 
 -- Sorts an entry into what can be claimed, what has had its last chance, and what is over. What is claimed is told, and what is
 -- dead is moved; of what is over only the head is read.
-local function sort_out(found, entry, max_claims, now_ms)
+local function sort_out(feed, found, entry)
   local kind, bytes = 'free', entry.bytes
-  if has_expired(entry, now_ms) then
+  if has_expired(entry, feed.now_ms) then
     kind, bytes = 'expired', read_of(entry)
-  elseif max_claims > 0 and entry.claims >= max_claims then
+  elseif found.max_claims > 0 and entry.claims >= found.max_claims then
     kind = 'dead'
   end
   spend(found.budget, 1, bytes)
@@ -78,24 +79,24 @@ local function sort_out(found, entry, max_claims, now_ms)
   among[#among + 1] = entry
 end
 
-local function is_looking(found, limit)
-  return #found.free < limit and is_left(found.budget)
+local function is_looking(found)
+  return #found.free < found.limit and is_left(found.budget)
 end
 
-local function find_returned(found, feed, keys, limit, max_claims, now_ms)
+local function find_returned(keys, feed, found)
   local from = 0
-  while is_looking(found, limit) do
-    local chunk = math.min(limit - #found.free, at_once(found.budget))
+  while is_looking(found) do
+    local chunk = math.min(found.limit - #found.free, at_once(found.budget))
     local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
     for _, place in ipairs(places) do
-      entries[#entries + 1] = entry_at(feed, keys, place)
+      entries[#entries + 1] = entry_at(keys, feed, place)
     end
     complete_entries(keys.work, entries)
     for _, entry in ipairs(entries) do
-      if not is_looking(found, limit) then
+      if not is_looking(found) then
         return
       end
-      sort_out(found, entry, max_claims, now_ms)
+      sort_out(feed, found, entry)
     end
     from = from + #places
     if #places < chunk then
@@ -105,15 +106,15 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
 end
 
 -- Moves `front` over what it looked at.
-local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
-  while is_looking(found, limit) do
-    local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
+local function find_fresh(keys, feed, found)
+  while is_looking(found) do
+    local chunk = math.min(found.limit - #found.free, at_once(found.budget))
+    local entries = entries_between(keys, feed, feed.front + 1, '+', chunk)
     for _, entry in ipairs(entries) do
-      if not is_looking(found, limit) then
+      if not is_looking(found) then
         return
       end
-      sort_out(found, entry, max_claims, now_ms)
+      sort_out(feed, found, entry)
       feed.front = entry.position
     end
     if #entries < chunk then
@@ -122,8 +123,9 @@ local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
   end
 end
 
--- Writes a new claim over free entries, each of which has been claimed once more now.
-local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
+-- Writes a new claim, of the newest token, over free entries, each of which has been claimed once more now.
+local function open_claim(keys, feed, lease_ms, entries)
+  local token = exact(feed.token)
   local scored, known, places = {}, { lease_field(token), lease_ms }, {}
   for at, entry in ipairs(entries) do
     entry.claims = entry.claims + 1
@@ -133,17 +135,17 @@ local function open_claim(leases, claimed, returned, work, token, ends_at_ms, le
     known[#known + 1] = entry.place
     known[#known + 1] = format_work(entry)
   end
-  redis.call('ZADD', claimed, unpack(scored))
+  redis.call('ZADD', keys.claimed, unpack(scored))
   -- On nothing, before there is a lease.
-  redis.call('ZREM', returned, '')
-  redis.call('HSET', work, unpack(known))
-  redis.call('ZADD', leases, ends_at_ms, token)
-  redis.call('ZREM', returned, unpack(places))
+  redis.call('ZREM', keys.returned, '')
+  redis.call('HSET', keys.work, unpack(known))
+  redis.call('ZADD', keys.leases, feed.now_ms + lease_ms, token)
+  redis.call('ZREM', keys.returned, unpack(places))
 end
 
 -- Messages live at least until their claim has ended and the grace is over. Answers those whose life
 -- became longer; their records in `work` are the caller's to write.
-local function prolong_entries(feed, expiry, entries, until_ms)
+local function prolong_entries(keys, feed, entries, until_ms)
   local prolonged, scored = {}, {}
   for _, entry in ipairs(entries) do
     if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
@@ -154,7 +156,7 @@ local function prolong_entries(feed, expiry, entries, until_ms)
     end
   end
   if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
+    redis.call('ZADD', keys.expiry, unpack(scored))
     if feed.lives_until ~= -1 then
       feed.lives_until = math.max(feed.lives_until, until_ms)
     end
@@ -166,49 +168,49 @@ end
 
 -- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
 -- memory.
-local function give_back(claimed, returned, work, places)
-  redis.call('HDEL', work, '')
-  redis.call('ZADD', returned, 'XX', '0', '')
-  redis.call('ZREM', claimed, unpack(places))
+local function give_back(keys, places)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZADD', keys.returned, 'XX', '0', '')
+  redis.call('ZREM', keys.claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
     scored[#scored + 1] = place
     scored[#scored + 1] = place
   end
-  redis.call('ZADD', returned, unpack(scored))
+  redis.call('ZADD', keys.returned, unpack(scored))
 end
 
 -- The lease goes last: it leads to what is left of the claim.
-local function forget_lease(leases, work, token)
-  redis.call('HDEL', work, lease_field(token))
-  redis.call('ZREM', leases, token)
+local function forget_lease(keys, token)
+  redis.call('HDEL', keys.work, lease_field(token))
+  redis.call('ZREM', keys.leases, token)
 end
 
 -- Frees what claims held whose lease ran out: at least one claim, then up to `budget` messages.
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
+local function lapse_claims(keys, feed, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-    local places = places_held(claimed, token)
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', feed.now_ms, 'LIMIT', '0', '100')) do
+    local places = places_held(keys.claimed, token)
     if freed > 0 and freed + #places > budget then
       break
     end
     if #places > 0 then
-      give_back(claimed, returned, work, places)
+      give_back(keys, places)
     end
-    forget_lease(leases, work, token)
+    forget_lease(keys, token)
     freed = freed + #places
   end
   return freed
 end
 
 -- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
-local function refuse(feed, keys, others, now_ms)
+local function refuse(keys, feed, others)
   local refused, told = {}, {}
   for _, found in ipairs(others) do
     local reason = 'absent'
-    if found.holder and is_live(keys.leases, found.holder, now_ms) then
+    if found.holder and is_live(keys, feed, found.holder) then
       reason = 'held'
-    elseif found.parked or entry_at(feed, keys, found.place) then
+    elseif found.parked or entry_at(keys, feed, found.place) then
       reason = 'unclaimed'
     end
     refused[#refused + 1] = tonumber(found.id)

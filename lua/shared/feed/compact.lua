@@ -5,14 +5,14 @@
 -- behind what frees memory.
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
-local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
+local function is_sparse(keys, feed)
+  local length = redis.pcall('XLEN', keys.log)
   -- Also where the user may not know.
   if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  local info, nodes = redis.pcall('XINFO', 'STREAM', keys.log), 0
   for at = 1, #info, 2 do
     if info[at] == 'radix-tree-keys' then
       nodes = info[at + 1]
@@ -24,7 +24,7 @@ local function is_sparse(feed, log)
 end
 
 -- Moves the oldest messages of the log; answers whether that has emptied it.
-local function move_oldest(feed, keys, budget)
+local function move_oldest(keys, feed, budget)
   repeat
     local wanted, moved = at_once(budget), {}
     for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
@@ -53,9 +53,9 @@ end
 
 -- Moves some messages where that has begun or is worthwhile. `done`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
+local function compact(keys, feed, done)
   if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
+    if not is_sparse(keys, feed) then
       return
     end
     -- Who cleared the feed may not have known of it.
@@ -65,11 +65,11 @@ local function compact(feed, keys, now_ms, done)
     end
     stand_apart(keys.meta, feed)
   end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+  if move_oldest(keys, feed, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
     feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
+    keep_with_feed(feed, keys.log)
   else
-    keep_with_feed(feed, keys.early, now_ms)
+    keep_with_feed(feed, keys.early)
   end
 end

@@ -36,11 +36,11 @@ local function complete_entries(work, entries)
 end
 
 -- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+local function work_of(keys, token)
+  local places = redis.call('ZRANGEBYSCORE', keys.claimed, token, token)
   local entries = {}
   if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    for at, known in ipairs(redis.call('HMGET', keys.work, unpack(places))) do
       entries[at] = parse_work(known)
       entries[at].place = places[at]
     end
@@ -49,29 +49,28 @@ local function work_of(claimed, work, token)
 end
 
 -- Stores messages that had their last chance in the dead-letter feed, under their old ids. `bodies`: where theirs are.
-local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  dead.last = math.max(dead.last, now_us - 1)
+local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
+  dead.last = math.max(dead.last, dead.now_us - 1)
   for _, entry in ipairs(entries) do
     if dead_ms > 0 then
-      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+      entry.expires_at_ms = dead.now_ms + dead_ms
     end
     entry.body = body_of(bodies, entry)
-    store_late(dead, dead_keys, entry)
+    store_late(dead_keys, dead, entry)
   end
 end
 
 -- Does so, removes as many that have expired there, and closes holes.
-local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  begin_feed(dead_keys.meta, dead, now_us)
-  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  if has_come(dead.due_at, now_ms) then
-    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+local function bury_entries(dead_keys, dead, bodies, entries, dead_ms)
+  begin_feed(dead_keys.meta, dead)
+  store_dead(dead_keys, dead, bodies, entries, dead_ms)
+  if has_come(dead.due_at, dead.now_ms) then
+    reap_expired(dead_keys, dead, 50 + #entries)
   end
   if dead.look or dead.moved ~= 0 then
-    compact(dead, dead_keys, now_ms, #entries)
+    compact(dead_keys, dead, #entries)
   end
-  if must_move(dead, now_ms) or dead.kept_until > 0 then
+  if must_move(dead) or dead.kept_until > 0 then
     local moving = {
       dead_keys.meta,
       dead_keys.log,
@@ -84,7 +83,7 @@ local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
       dead_keys.expiry,
       dead_keys.parked,
     }
-    move_keys(dead, moving, now_ms)
+    move_keys(dead, moving)
   end
   save_feed(dead_keys.meta, dead)
 end

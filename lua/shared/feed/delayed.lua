@@ -19,15 +19,14 @@ local function parse_parked(id, text)
   }
 end
 
--- Puts a delayed message aside; see shared/feed/parked.
-
-local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+-- Puts a delayed message aside. `head`: '<ttl_ms> <origin>'.
+local function park_message(keys, feed, id, visible_at_us, head, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, exact(id), body)
     stand_apart(keys.meta, feed)
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\n', ttl_ms, origin, #body))
+    redis.call('HSET', keys.parked, exact(id), head .. ' ' .. #body .. '\n')
   else
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\n', ttl_ms, origin) .. body)
+    redis.call('HSET', keys.parked, exact(id), head .. '\n' .. body)
   end
   redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
 end
@@ -45,27 +44,26 @@ local function note_parked(feed, id, visible_at_us, ttl_ms)
 end
 
 -- Takes messages that are still delayed away.
-local function unpark(delayed, parked, bodies, ids, has_large)
-  redis.call('ZREM', delayed, unpack(ids))
-  redis.call('HDEL', parked, unpack(ids))
+local function unpark(keys, ids, has_large)
+  redis.call('ZREM', keys.delayed, unpack(ids))
+  redis.call('HDEL', keys.parked, unpack(ids))
   if has_large then
-    redis.call('HDEL', bodies, unpack(ids))
+    redis.call('HDEL', keys.bodies, unpack(ids))
   end
 end
 
 -- Whether time has made something due that no call has done yet.
-local function is_due(feed, leases, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  return has_come(feed.due_at, now_ms)
-    or has_come(feed.visible_at_us, now_us)
-    or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
+local function is_due(leases, feed)
+  return has_come(feed.due_at, feed.now_ms)
+    or has_come(feed.visible_at_us, feed.now_us)
+    or redis.call('ZCOUNT', leases, '-inf', feed.now_ms) > 0
 end
 
 -- Delayed messages become visible. To be asked for from `visible_at_us` on.
 
 -- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
 -- server out of memory takes the others.
-local function try_showing(feed, keys)
+local function try_showing(keys, feed)
   redis.call('HDEL', keys.parked, '')
   redis.call('HSET', keys.meta, 'codec', feed.codec)
   redis.call('ZREM', keys.delayed, '')
@@ -74,21 +72,21 @@ local function try_showing(feed, keys)
 end
 
 -- Gives at most `most` due messages their positions. Answers how many became visible.
-local function show_due(feed, keys, now_us, most)
+local function show_due(keys, feed, most)
   local shown, budget = 0, budget_of(most)
-  try_showing(feed, keys)
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
+  try_showing(keys, feed)
+  feed.last = math.max(feed.last, feed.now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(feed.now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
     if not is_left(budget) then
       break
     end
     local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
     spend(budget, 1, read_of(entry))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+    if has_expired(entry, feed.now_ms) then
+      unpark(keys, { id }, is_large(entry.bytes))
     else
-      store_late(feed, keys, entry)
+      store_late(keys, feed, entry)
       shown = shown + 1
       redis.call('ZREM', keys.delayed, id)
     end
@@ -99,31 +97,31 @@ local function show_due(feed, keys, now_us, most)
   return shown
 end
 
--- Adds delayed messages, soonest first, from where the marker stopped among them, and no more behind those that use up the bytes
--- that are `left`. Answers the suffix of the marker for the next page, and whether there is more.
-local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
+-- Adds delayed messages to the page (see shared/feed/reading), soonest first, from where the marker stopped among them, and no more
+-- behind those that use up the bytes that are `left`. Answers the suffix of the marker for the next page, and whether there is more.
+local function read_delayed(keys, feed, start, page)
   local from = 0
   if start.id then
-    local rank = redis.call('ZRANK', delayed, exact(start.id))
-    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
+    local rank = redis.call('ZRANK', keys.delayed, exact(start.id))
+    from = rank and rank + 1 or redis.call('ZCOUNT', keys.delayed, '-inf', exact(start.visible_at_us))
   end
-  local suffix, count = start.suffix, redis.call('ZCARD', delayed)
+  local suffix, count, limit = start.suffix, redis.call('ZCARD', keys.delayed), page.limit
   if limit == 0 then
     return suffix, count > from
   end
-  local budget = { elements = limit, bytes = left }
-  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+  local budget = { elements = limit, bytes = page.left }
+  local found = redis.call('ZRANGE', keys.delayed, from, from + limit - 1, 'WITHSCORES')
   for at = 1, #found, 2 do
     if not is_left(budget) then
       return suffix, true
     end
-    local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    local own = hide.origin ~= '' and entry.origin == hide.origin
-    if own or has_expired(entry, now_ms) then
+    local entry = parse_parked(tonumber(found[at]), redis.call('HGET', keys.parked, found[at]))
+    local own = page.except_origin ~= '' and entry.origin == page.except_origin
+    if own or has_expired(entry, feed.now_ms) then
       spend(budget, 1, read_of(entry))
     else
       spend(budget, 1, entry.bytes)
-      tell_message(messages, entry, bodies)
+      tell_message(page.messages, entry, keys.bodies)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
   end
@@ -131,12 +129,12 @@ local function read_delayed(delayed, parked, bodies, start, limit, left, hide, n
 end
 
 -- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
-local function recheck_after(feed, leases, now_ms)
+local function recheck_after(leases, feed)
   local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
   local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
   local next_ms = lapse_at_ms
   if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
     next_ms = visible_at_ms
   end
-  return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
+  return next_ms == 0 and 0 or math.max(1, next_ms - feed.now_ms)
 end

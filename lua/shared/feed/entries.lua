@@ -72,28 +72,28 @@ local function parse_entry(raw)
 end
 
 -- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
+local function raws_between(keys, feed, from, to, count)
   if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+    return redis.call('XRANGE', keys.log, exact(from), to, 'COUNT', count)
   end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  local raws = redis.call('XRANGE', keys.early, exact(from), to, 'COUNT', count)
   if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+    for _, raw in ipairs(redis.call('XRANGE', keys.log, '-', to, 'COUNT', count - #raws)) do
       raws[#raws + 1] = raw
     end
   end
   return raws
 end
 
-local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+local function entries_between(keys, feed, from, to, count)
+  local entries = raws_between(keys, feed, from, to, count)
   for at = 1, #entries do
     entries[at] = parse_entry(entries[at])
   end
   return entries
 end
 
-local function entry_at(feed, keys, place)
+local function entry_at(keys, feed, place)
   local raws
   if feed.moved == 0 or tonumber(place) > feed.moved then
     raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
@@ -101,16 +101,6 @@ local function entry_at(feed, keys, place)
     raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
   return raws[1] and parse_entry(raws[1])
-end
-
--- Adds what an answer tells of a message behind its first `n` values; the order of `messages:[…]` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
 end
 
 -- Stores a message in the log; see shared/feed/entry for the fields.
@@ -125,17 +115,17 @@ end
 -- Stores a message of any size in the log.
 
 -- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+local function add_large_entry(keys, feed, place, ttl_ms, extra, bytes)
   stand_apart(keys.meta, feed)
   redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
 
 -- Stores one whose place is its id.
-local function add_message(feed, keys, place, ttl_ms, origin, body)
+local function add_message(keys, feed, place, ttl_ms, origin, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, place, body)
-    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
+    add_large_entry(keys, feed, place, ttl_ms, origin, #body)
   else
     add_entry(keys.log, place, ttl_ms, origin, body)
   end
@@ -144,7 +134,7 @@ end
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
 -- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
 -- stood apart, is stored apart; else it is already.
-local function store_late(feed, keys, entry)
+local function store_late(keys, feed, entry)
   feed.last = feed.last + 1
   local place, id = exact(feed.last), exact(entry.id)
   local extra, ttl_ms = entry.origin .. '#' .. id, '0'
@@ -155,7 +145,7 @@ local function store_late(feed, keys, entry)
     if entry.body then
       redis.call('HSET', keys.bodies, id, entry.body)
     end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+    add_large_entry(keys, feed, place, ttl_ms, extra, entry.bytes)
   else
     add_entry(keys.log, place, ttl_ms, extra, entry.body)
   end
@@ -171,7 +161,7 @@ local function store_late(feed, keys, entry)
 end
 
 -- How many messages are visible.
-local function log_length(feed, keys)
+local function log_length(keys, feed)
   local length = redis.call('XLEN', keys.log)
   return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end

@@ -78,42 +78,32 @@ end
 
 -- What claims have changed, for each of the entries: a table with `claims` and `expires_at_ms` where they
 -- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
-local function find_changes(feed, claimed, leases, work, raws, now_ms)
+local function find_changes(keys, feed, raws)
   local changes, held = {}, {}
   if feed.token > 0 then
     for at = 1, #raws do
       changes[at] = { place = string.sub(raws[at][1], 1, -3) }
     end
-    complete_entries(work, changes)
-    held = find_claimed(claimed, leases, changes, now_ms)
+    complete_entries(keys.work, changes)
+    held = find_claimed(keys, feed, changes)
   end
   return changes, held
 end
 
--- Adds visible messages after `position` to the page, and no more behind those that use up the bytes that are `left`: a budget,
--- but in numbers of its own, for pages are read often. Answers the position it came to, how many messages it added, whether
+-- Adds visible messages after `position` to the page, and no more behind those that use up the bytes that are left: a budget,
+-- but in numbers of its own, for pages are read often. The page is what is asked for (`limit`, `left`, `except_origin`,
+-- `hides_claimed`) and what is found (`messages`, `claims`). Answers the position it came to, how many messages it added, whether
 -- there may be more, and the bytes that are left.
-local function read_log(
-  feed,
-  log,
-  early,
-  bodies,
-  claimed,
-  leases,
-  work,
-  position,
-  limit,
-  left,
-  hide,
-  now_ms,
-  page
-)
+local function read_log(keys, feed, page, position)
+  local limit, left, except_origin, hides_claimed =
+    page.limit, page.left, page.except_origin, page.hides_claimed
+  local messages, now_ms = page.messages, feed.now_ms
   local shown, looked_at = 0, 0
   while shown < limit and looked_at < limit + 1000 and left > 0 do
     -- No more than one call may read: the log has INLINE_BYTES of each at most.
     local chunk = math.min(200, limit - shown + looked_at)
-    local raws = raws_between(feed, log, early, position + 1, '+', chunk)
-    local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
+    local raws = raws_between(keys, feed, position + 1, '+', chunk)
+    local changes, held = find_changes(keys, feed, raws)
     for at = 1, #raws do
       if shown == limit or left <= 0 then
         return position, shown, true, left
@@ -122,10 +112,15 @@ local function read_log(
       local change = changes[at]
       expires_at_ms = change and change.expires_at_ms or expires_at_ms
       position = here
-      local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
+      local hidden = hides_claimed and held[place] or except_origin ~= '' and origin == except_origin
       if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-        body = body or redis.call('HGET', bodies, exact(id)) or ''
-        tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
+        body = body or redis.call('HGET', keys.bodies, exact(id)) or ''
+        local n = shown * 5
+        messages[n + 1] = here
+        messages[n + 2] = id
+        messages[n + 3] = expires_at_ms
+        messages[n + 4] = change and change.claims or 0
+        messages[n + 5] = body
         if held[place] then
           tell_claim(page.claims, here, held[place])
         end
@@ -142,8 +137,14 @@ local function read_log(
   return position, shown, position < feed.last, left
 end
 
+-- Adds what an answer tells of a message; the order of `messages:[…]` in every head.
 local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+  local n = #answer
+  answer[n + 1] = entry.position
+  answer[n + 2] = entry.id
+  answer[n + 3] = entry.expires_at_ms
+  answer[n + 4] = entry.claims
+  answer[n + 5] = body_of(bodies, entry)
 end
 
 local function tell_messages(entries, bodies)
@@ -155,7 +156,7 @@ local function tell_messages(entries, bodies)
 end
 
 -- Tells Redis of all keys of a feed the time that `must_move` has set.
-local function move_all(feed, keys, now_ms)
+local function move_all(keys, feed)
   local moving = {
     keys.meta,
     keys.log,
@@ -171,5 +172,5 @@ local function move_all(feed, keys, now_ms)
     keys.subscribers,
     keys.guards,
   }
-  move_keys(feed, moving, now_ms)
+  move_keys(feed, moving)
 end

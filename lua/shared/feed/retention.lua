@@ -6,16 +6,16 @@ local function is_surplus(surplus, entry)
 end
 
 -- Of these, the oldest messages, those that go. Moves `trimmed` over them, and counts them off.
-local function pick_surplus(feed, surplus, entries, guard, now_ms)
+local function pick_surplus(feed, surplus, entries)
   local going = {}
   for _, entry in ipairs(entries) do
-    if entry.position > guard or not is_surplus(surplus, entry) then
+    if entry.position > surplus.guard or not is_surplus(surplus, entry) then
       break
     end
     going[#going + 1] = entry
     surplus.count = surplus.count - 1
     surplus.bytes = surplus.bytes - entry.bytes
-    if not has_expired(entry, now_ms) then
+    if not has_expired(entry, feed.now_ms) then
       feed.trimmed = entry.position
     end
   end
@@ -23,26 +23,28 @@ local function pick_surplus(feed, surplus, entries, guard, now_ms)
 end
 
 -- Removes surplus messages, oldest first, until the budget is used up, or no more than so many bytes are too many.
-local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
+local function remove_surplus(keys, feed, surplus, budget, most_bytes)
   repeat
     local wanted = at_once(budget)
-    local entries = entries_between(feed, keys, 1, upto, wanted)
+    local entries = entries_between(keys, feed, 1, surplus.upto, wanted)
     -- A claim may have prolonged their lives.
     complete_entries(keys.work, entries)
-    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+    local going = pick_surplus(feed, surplus, entries)
     for _, entry in ipairs(going) do
       spend(budget, 1, read_of(entry))
     end
-    remove_entries(feed, keys, going)
+    remove_entries(keys, feed, going)
   until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
 end
 
 -- Removes at most `most` messages; of bytes that are too many as many as the call has added, `added_bytes`, or what 2,000 more have.
-local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
+local function apply_retention(keys, feed, keep, most, added_bytes)
   local surplus = {
-    count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
+    count = keep.count == 0 and 0 or log_length(keys, feed) - keep.count,
     bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-    before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
+    before = keep.ms == 0 and 0 or feed.now_us - keep.ms * 1000,
+    guard = math.huge,
+    upto = '+',
   }
   local is_too_much = surplus.bytes > 0 or surplus.count > 0
   if not is_too_much and surplus.before == 0 then
@@ -53,19 +55,18 @@ local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
   -- Nothing behind it goes, and so nothing is read there.
   local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
   local last = is_too_much and guard or math.min(surplus.before, guard)
-  local upto = last < math.huge and exact(last) or '+'
-  local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
-  local budget = budget_of(most, added_bytes)
-  remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
+  surplus.guard, surplus.upto = guard, last < math.huge and exact(last) or '+'
+  local most_bytes, budget = surplus.bytes - added_bytes, budget_of(most, added_bytes)
+  remove_surplus(keys, feed, surplus, budget, -math.huge)
   if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
-    remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
+    remove_surplus(keys, feed, surplus, budget_of(2000, added_bytes), most_bytes)
   end
 end
 
 -- Removes messages from the log and from every index. An entry is any table with `place`, `id` and `bytes`.
 
 -- While the log is written anew some of them are in `early`; see shared/feed/compact.
-local function delete_entries(feed, keys, places)
+local function delete_entries(keys, feed, places)
   if feed.moved == 0 then
     redis.call('XDEL', keys.log, unpack(places))
     return
@@ -97,7 +98,7 @@ local function try_whole_removal(keys)
   redis.call('XDEL', keys.log, '0-1')
 end
 
-local function remove_entries(feed, keys, entries)
+local function remove_entries(keys, feed, entries)
   if #entries == 0 then
     return
   end
@@ -115,7 +116,7 @@ local function remove_entries(feed, keys, entries)
       feed.large = math.max(0, feed.large - entry.bytes)
     end
   end
-  delete_entries(feed, keys, places)
+  delete_entries(keys, feed, places)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))

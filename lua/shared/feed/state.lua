@@ -23,7 +23,7 @@ local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
+-- yet has epoch 0 and takes the caller's codec. Operations that read the clock note in it the time of the call, `now_us` and `now_ms`.
 local function read_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\0', STATE_BYTES)
@@ -87,11 +87,11 @@ end
 
 -- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
 -- was new.
-local function begin_feed(meta, feed, now_us)
+local function begin_feed(meta, feed)
   if feed.epoch ~= 0 then
     return false
   end
-  feed.epoch = now_us
+  feed.epoch = feed.now_us
   redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   if feed.partitions > 0 then
     redis.call('HSET', meta, 'partitions', feed.partitions)
@@ -145,13 +145,13 @@ local function save_feed(meta, feed)
 end
 
 -- Saves the feed and remembers the call, in one write.
-local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+local function save_feed_and_call(meta, feed, caller, call, answer)
   if caller == '' then
     return save_feed(meta, feed)
   end
-  local record = call_record(call, now_ms, answer)
+  local record = call_record(call, feed.now_ms, answer)
   local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-  forget_old_calls(meta, call, added, now_ms)
+  forget_old_calls(meta, call, added, feed.now_ms)
 end
 
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
@@ -164,7 +164,7 @@ end
 -- subscribers. A message that comes meanwhile finds it as it was.
 
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
-local function is_empty(feed, keys)
+local function is_empty(keys, feed)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
   if feed.moved ~= 0 then
     held[3] = redis.pcall('XLEN', keys.early)
@@ -178,8 +178,8 @@ local function is_empty(feed, keys)
 end
 
 -- To be asked for where the feed `may_rest`.
-local function rest_when_empty(feed, keys, now_ms)
-  if not is_empty(feed, keys) then
+local function rest_when_empty(keys, feed)
+  if not is_empty(keys, feed) then
     return
   end
   redis.pcall('UNLINK', keys.log)
@@ -190,11 +190,11 @@ local function rest_when_empty(feed, keys, now_ms)
   -- A claim may be live though its messages were removed.
   local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
-  keep_with_feed(feed, keys.meta, now_ms)
+  feed.kept_until = math.max(feed.now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta)
   if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
+    keep_with_feed(feed, keys.leases)
+    keep_with_feed(feed, keys.work)
   end
 end
 
@@ -203,15 +203,15 @@ end
 local IDLE_SLACK_MS = 1200000
 
 -- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
+local function keep_with_feed(feed, key)
   if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - feed.now_ms))
   end
 end
 
 -- Whether the time has to move for all keys, because the content lives longer than it, or stays.
 -- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
+local function must_move(feed)
   if feed.lives_until == -1 then
     local moves = feed.kept_until > 0
     feed.kept_until = -1
@@ -220,28 +220,27 @@ local function must_move(feed, now_ms)
   if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
     return false
   end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  feed.kept_until = math.max(feed.lives_until, feed.now_ms) + IDLE_SLACK_MS
   return true
 end
 
 -- Tells Redis the time that `must_move` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
+local function move_keys(feed, moving)
+  for _, key in ipairs(moving) do
     if feed.kept_until == -1 then
       redis.call('PERSIST', key)
     else
-      keep_with_feed(feed, key, now_ms)
+      keep_with_feed(feed, key)
     end
   end
 end
 
 -- When messages can be appended without a look at anything but the log: nothing is due, all of them
 -- belong to the lane or stay, and the feed is kept long enough already.
-local function is_quick(feed, last, ttl_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
+local function is_quick(feed, last, ttl_ms)
+  if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= feed.now_ms) then
     return false
-  elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+  elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= feed.now_us then
     return false
   elseif ttl_ms == 0 then
     -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.

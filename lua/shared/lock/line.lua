@@ -17,8 +17,8 @@ local function called_id(called)
   return string.match(called, '/(.*)$')
 end
 
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+local function call_until(until_ms, id)
+  return until_ms .. '/' .. id
 end
 
 -- One that was told to come finds that another was quicker: that one passes by, or keeps the lock.
@@ -27,33 +27,42 @@ end
 local PASSING_MS = 20
 
 -- Whether the lock is free, or was taken so recently that trying again by itself beats standing in line.
-local function passes_by(lock, now_ms)
-  return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= PASSING_MS
+local function passes_by(lock)
+  return is_free(lock) or math.abs(lock.now_ms - lock.token / 1000) <= PASSING_MS
+end
+
+-- How soon it tries again.
+local TRY_AGAIN_MS = 2
+
+-- Gives a free lock to the ticket that asks. Another one that was told to come may still come.
+local function grant_to(lock, ticket)
+  local is_awaited = is_called(lock.called, lock.now_ms) and called_id(lock.called) ~= ticket.id
+  lock.called = is_awaited and lock.called or '0'
+  grant(lock, ticket.id, ticket.holder, new_token(lock), lock.now_ms + ticket.lease_ms)
 end
 
 -- Its place is kept: it has waited longest.
-local function stand_before_all(queue, text, last_ticket)
-  if last_ticket == 0 then
+local function stand_before_all(keys, lock, text)
+  if lock.last_ticket == 0 then
     return
   end
-  local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+  local first = redis.call('ZRANGE', keys.queue, '0', '0', 'WITHSCORES')
   if first[1] then
-    redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
+    redis.call('ZADD', keys.queue, 'NX', math.floor(first[2]) - 1, text)
   end
 end
 
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
 -- the process is gone.
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
+local function hand_over(keys, lock, ticket, behind)
+  local heard = listens_here(ticket, lock.how)
   if heard == false then
-    redis.call('ZREM', queue, ticket.text)
+    redis.call('ZREM', keys.queue, ticket.text)
     return false
   end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
+  local token, expires_at_ms = new_token(lock), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local is_offer = lease_ms < ticket.lease_ms
@@ -61,15 +70,15 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
-  if not tell_granted(queue, ticket, message, how) then
+  if not tell_granted(keys, lock, ticket, message) then
     return 'untold'
   end
-  redis.call('ZREM', queue, ticket.text)
+  redis.call('ZREM', keys.queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    call_other(queue, process_of(ticket), lease_ms, how)
+    call_other(keys, lock, process_of(ticket), lease_ms)
   end
-  if not together and not call_next(queue, next_ticket, lease_ms, how) then
+  if not together and not call_next(keys, lock, next_ticket, lease_ms) then
     lock.last_ticket = 0
   end
   return 'granted'
@@ -77,31 +86,31 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+local function call_up(keys, lock, ticket, behind)
+  redis.call('ZREM', keys.queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, lock.how) then
     return false
   end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local next_ticket = behind and parse_ticket(behind)
+  lock.called = call_until(lock.now_ms + lock.claim_ms, ticket.id)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
-    call_other(queue, process_of(ticket), claim_ms, how)
+  if together and not has_just_asked(lock, ticket) then
+    call_other(keys, lock, process_of(ticket), lock.claim_ms)
   end
-  if not call_next(queue, next_ticket, claim_ms, how) then
+  if not call_next(keys, lock, next_ticket, lock.claim_ms) then
     lock.last_ticket = 0
   end
   return true
 end
 
 -- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
+local function is_overdue(lock)
+  return lock.called ~= '0' and not is_called(lock.called, lock.now_ms)
 end
 
 -- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
-  if is_overdue(lock.called, now_ms) then
+local function send_back_late(keys, lock, own)
+  if is_overdue(lock) then
     lock.late = lock.late or {}
     lock.late[process_of({ id = called_id(lock.called) })] = true
     lock.called = '0'
@@ -112,20 +121,19 @@ local function send_back_late(lock, queue, own, now_ms, how)
     lock.id = ''
   end
   if lock.late then
-    send_back(queue, lock.late, own, how)
+    send_back(keys, lock, lock.late, own)
   end
 end
 
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
 -- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
-local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
+local function serve(keys, lock, own)
+  if lock.mode == 'l' or lock.late or is_overdue(lock) then
+    send_back_late(keys, lock, own)
   end
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
+    local pair = redis.call('ZRANGE', keys.queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -137,15 +145,15 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, pair[2]) then
         return 'told'
       end
     else
-      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_over(keys, lock, ticket, pair[2])
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
+        if not pass_silent(keys, lock, ticket, own) then
           return 'untold'
         end
       end

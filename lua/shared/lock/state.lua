@@ -9,7 +9,8 @@
 local LOCK_LAYOUT = '1'
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
-local function read_lock(stored)
+-- With it go the time of the call, and, of one that hands the lock on, `claim_ms` and `how`; see shared/line.
+local function read_lock(stored, now_us)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
@@ -26,24 +27,26 @@ local function read_lock(stored)
     called = called,
     id = id,
     holder = holder,
+    now_us = now_us,
+    now_ms = math.floor(now_us / 1000),
   }
 end
 
-local function open_lock(stored)
-  local lock = read_lock(stored)
+local function open_lock(stored, now_us)
+  local lock = read_lock(stored, now_us)
   if lock.layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. lock.layout)
   end
   return nil, lock
 end
 
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+local function is_held(lock)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > lock.now_ms
 end
 
 -- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+local function lapse(lock)
+  if lock.mode ~= '-' and not is_held(lock) then
     lock.mode = 'l'
   end
 end
@@ -84,24 +87,24 @@ local function lock_text(lock)
     .. lock.holder
 end
 
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
+local function lock_kept_ms(lock)
+  local left_ms = lock.expires_at_ms - lock.now_ms
   -- As shared/clock-steps does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
+  local behind = lock.token / 1000 - lock.now_ms
   if behind > left_ms then
     left_ms = math.ceil(behind)
   end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+local function save_lock(state, lock)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock))
 end
 
 -- As `save_lock`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+local function save_freed_lock(state, lock)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock)
   local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
@@ -110,8 +113,8 @@ local function save_freed_lock(state, lock, now_ms)
 end
 
 -- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+local function new_token(lock)
+  return string.format('%.0f', next_token(lock.token, lock.now_us))
 end
 
 -- Makes the attempt the only holder.

@@ -38,7 +38,7 @@ local function judge_acks(jobs, acks, acks_at)
 end
 
 -- How many jobs may be claimed now.
-local function room_of(leases, queue, settings, limit, now_us)
+local function room_of(leases, queue, settings, limit)
   local room = limit
   if settings.paused then
     return 0
@@ -48,18 +48,18 @@ local function room_of(leases, queue, settings, limit, now_us)
     room = type(claimed) == 'number' and math.min(room, settings.concurrency - claimed) or 0
   end
   if settings.rate_limit > 0 then
-    queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)
-    room = math.min(room, starts_left(queue.arrival_us, settings, now_us))
+    queue.arrival_us = bounded_arrival(queue.arrival_us, settings, queue.now_us)
+    room = math.min(room, starts_left(queue.arrival_us, settings, queue.now_us))
   end
   return math.max(0, room)
 end
 
 -- In how many milliseconds the rate lets another ready job start; 0: it holds back none.
-local function next_start_ms(queue, settings, now_us)
+local function next_start_ms(queue, settings)
   if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
     return 0
   end
-  return next_start_in_ms(queue.arrival_us, settings, now_us)
+  return next_start_in_ms(queue.arrival_us, settings, queue.now_us)
 end
 
 -- Whether a job that ends may let another one start.
@@ -87,18 +87,18 @@ end
 -- What the acks of a call do.
 
 -- Which are refused, and how many jobs are over by it.
-local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
+local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
   local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
   if #stopped > 0 or change_others(queue, settings, ended) then
-    try_rights(meta, queue, keys)
+    try_rights(keys, queue)
   elseif #ended > 0 then
-    try_acks(meta, queue, keys, has_tried)
+    try_acks(keys, queue, has_tried)
   end
   for _, seq in ipairs(stopped) do
-    stop_job(keys, queue, seq, now_us)
+    stop_job(keys, queue, seq)
   end
   if #ended > 0 then
-    finish_jobs(keys, queue, settings, ended, now_us)
+    finish_jobs(keys, queue, settings, ended)
   end
   return refused, #ended + #stopped
 end
@@ -120,7 +120,7 @@ local function change_others(queue, settings, ended)
 end
 
 -- `has_tried`: the commands of groups.
-local function try_acks(meta, queue, keys, has_tried)
+local function try_acks(keys, queue, has_tried)
   if not has_tried then
     redis.call('HDEL', keys.jobs, '')
     redis.call('HGET', keys.jobs, '')
@@ -128,7 +128,7 @@ local function try_acks(meta, queue, keys, has_tried)
       redis.call('ZADD', keys.leases, 'XX', '0', '')
     end
   end
-  redis.call('HSET', meta, 'codec', queue.codec)
+  redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.

@@ -10,43 +10,43 @@ local function beginning_of(text)
   return string.sub(text, 1, last)
 end
 
-local function count_dead(kinds, queue, kind, seq, message, now_ms)
+local function count_dead(kinds, queue, seq, failure)
+  local kind = failure.kind
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
   if not number then
     queue.kinds = queue.kinds + 1
-    number, count, first_ms = queue.kinds, 0, now_ms
+    number, count, first_ms = queue.kinds, 0, queue.now_ms
   end
   local text = string.format(
     '%.0f %.0f %.0f %.0f %s %s',
     number,
     count + 1,
     first_ms,
-    now_ms,
+    queue.now_ms,
     seq,
-    beginning_of(message)
+    beginning_of(failure.message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
 end
 
--- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
-  local flags = run.flags
-  if has_flag(flags, FLAGS.parent) then
-    end_parent(keys, queue, seq, job.id, 'd', kind .. '\0' .. message)
-    flags = flags - FLAGS.parent
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free. `failure`: of what `kind`, and its `message`.
+local function bury_job(keys, queue, seq, job, run, failure)
+  if has_flag(run.flags, FLAGS.parent) then
+    end_parent(keys, queue, seq, job.id, 'd', failure.kind .. '\0' .. failure.message)
+    run.flags = run.flags - FLAGS.parent
   end
-  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  local number = count_dead(keys.kinds, queue, seq, failure)
+  redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    pack_run(run, 'd', queue.now_ms),
     'e' .. seq,
-    pack_failure(now_ms, kind, message)
+    pack_failure(queue.now_ms, failure)
   )
   free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
@@ -69,11 +69,13 @@ local function leave_dead(keys, queue, seq, run)
 end
 
 -- The end of a job that was claimed until now, and is dead.
-local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
-  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+local function bury_claimed(keys, queue, seq, job, run, failure)
+  local kind = failure.kind
+  note_history(keys.jobs, seq, run, { what = 'b', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = kind })
   happened(queue, 'buried', seq, job, run, kind)
-  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
-  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local ended = { state = 'd', kind = kind, message = failure.message, result = '' }
+  note_end(keys.jobs, queue, seq, job, run, ended)
+  bury_job(keys, queue, seq, job, run, failure)
 end
 
 -- Where in `failed`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and
@@ -92,18 +94,19 @@ local function place_behind(failed, from, to, seq)
 end
 
 -- Dead jobs whose failure was of a kind and whose number is greater than `after`, and whether there are no more.
-local function page_of_kind(failed, kinds, kind, after, limit)
-  local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
+local function page_of_kind(keys, kind, after, limit)
+  local number = string.match(redis.call('HGET', keys.kinds, kind) or '', '^%d+')
   if not number then
     return {}, true
   end
-  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
-  local behind = first + redis.call('ZCOUNT', failed, number, number)
-  local from = place_behind(failed, first, behind, after)
+  local first = redis.call('ZCOUNT', keys.failed, '-inf', '(' .. number)
+  local behind = first + redis.call('ZCOUNT', keys.failed, number, number)
+  local from = place_behind(keys.failed, first, behind, after)
   local to = math.min(from + limit, behind)
   if from == to then
     return {}, true
   end
-  local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+  local numbers =
+    redis.call('ZRANGE', keys.failed, string.format('%.0f', from), string.format('%.0f', to - 1))
   return numbers, to == behind
 end

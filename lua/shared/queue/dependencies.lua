@@ -108,7 +108,7 @@ end
 
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
-  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  local seq, record, run = find_job(keys, id)
   if not seq then
     return nil
   end
@@ -117,30 +117,18 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)
-  elseif not run or not has_flag(run.flags, FLAGS.parent) then
-    local at_ms = math.floor(seq / 1000)
-    local packed = run
-        and pack_run(
-          run.state,
-          run.token,
-          run.attempts,
-          run.at_ms,
-          run.size,
-          flagged(run.flags, FLAGS.parent),
-          run.name
-        )
-      or pack_run('r', 0, 0, at_ms, #record, FLAGS.parent, read_job(record, queue.usual).name)
-    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  else
+    flag_job(keys.jobs, queue, seq, record, run, FLAGS.parent)
   end
   return seq
 end
 
 -- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
-local function link_elsewhere(keys, queue, ref, now_ms)
-  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+local function link_elsewhere(keys, queue, ref)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', queue.now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, CHORES.ask_after)
     set_mark(queue, MARKS.dependencies)
-    note_due(queue, now_ms)
+    note_due(queue, queue.now_ms)
   end
 end
 
@@ -174,14 +162,14 @@ end
 
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\1<id>', one behind the other with '\0' between. Answers how many
 -- it waits for; one that is not known is taken for done. A few commands, however many they are.
-local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+local function link_parents(keys, queue, seq, parents, policy, delay_ms)
   local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
       ref = known_here(keys, queue, string.sub(parent, 2))
     else
-      link_elsewhere(keys, queue, ref, now_ms)
+      link_elsewhere(keys, queue, ref)
     end
     if ref and not seen[ref] then
       seen[ref] = true
@@ -202,10 +190,8 @@ local function link_done(keys, queue, seq, record, run)
   if copied < CALL_BYTES then
     result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
     queue.copied = copied + #result
-  elseif not has_flag(run.flags, FLAGS.owed) then
-    local flags = flagged(run.flags, FLAGS.owed)
-    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
-    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  else
+    flag_job(keys.jobs, queue, seq, record, run, FLAGS.owed)
   end
   end_parent(keys, queue, seq, id, 'f', result)
 end
@@ -217,7 +203,7 @@ local function is_older(keys, parent, seq)
   if string.sub(parent, 1, 1) ~= 'l' then
     return false
   end
-  local found = find_job(keys.jobs, keys.ids, string.sub(parent, 2))
+  local found = find_job(keys, string.sub(parent, 2))
   return not found or tonumber(found) < tonumber(seq)
 end
 
@@ -262,7 +248,7 @@ end
 local function remove_parent(keys, seq, wants, parent)
   local ref = parent
   if string.sub(parent, 1, 1) == 'l' then
-    ref = find_job(keys.jobs, keys.ids, string.sub(parent, 2)) or ''
+    ref = find_job(keys, string.sub(parent, 2)) or ''
   end
   for at, other in ipairs(wants.refs) do
     if other == ref then
@@ -286,24 +272,19 @@ end
 
 local PARENT_FAILED = 'parent-failed'
 
--- One whose parent died or was cancelled.
-local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
-  unblock(keys, queue, seq, run)
-  leave_parents(keys, queue, seq, stored)
-  if policy == 'b' then
-    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
-    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
-    count_job(queue, 'd', run.name)
-    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
-    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
-  else
-    cancel_job(keys, queue, seq, job, run)
-  end
+-- One whose parent died or was cancelled, and that waits no more. `message`: what became of the parent.
+local function bury_child(keys, queue, seq, job, run, message)
+  local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = PARENT_FAILED }
+  note_history(keys.jobs, seq, run, entry)
+  happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+  count_job(queue, 'd', run.name)
+  local ended = { state = 'd', kind = PARENT_FAILED, message = message, result = '' }
+  note_end(keys.jobs, queue, seq, job, run, ended)
+  bury_job(keys, queue, seq, job, run, ended)
 end
 
 -- Answers whether the child became ready.
-local function settle_child(keys, queue, seq, letter, id, now_us)
-  local now_ms = math.floor(now_us / 1000)
+local function settle_child(keys, queue, seq, letter, id)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
   local run = stored[1] and stored[2] and unpack_run(stored[2])
   if not run or run.state ~= 'w' then
@@ -313,7 +294,13 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
-    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    unblock(keys, queue, seq, run)
+    leave_parents(keys, queue, seq, stored[3])
+    if policy == 'b' then
+      bury_child(keys, queue, seq, job, run, parent)
+    else
+      cancel_job(keys, queue, seq, job, run)
+    end
     return false
   end
   redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
@@ -321,12 +308,12 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
     return false
   end
   local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
-  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  return unblock_child(keys, queue, seq, job, run, delay_ms)
 end
 
 -- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
 -- once. Answers how many became ready.
-local function settle_children(keys, queue, now_us, most)
+local function settle_children(keys, queue, most)
   local became_ready = 0
   while most > 0 do
     local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
@@ -344,11 +331,11 @@ local function settle_children(keys, queue, now_us, most)
       redis.call('ZREM', keys.children, member)
       told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest))
         if queue.moved >= CALL_BYTES then
           break
         end
-      elseif settle_child(keys, queue, child, letter, id, now_us) then
+      elseif settle_child(keys, queue, child, letter, id) then
         became_ready = became_ready + 1
       end
     end
@@ -360,13 +347,13 @@ local function settle_children(keys, queue, now_us, most)
     end
     most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
-  note_due(queue, math.floor(now_us / 1000))
+  note_due(queue, queue.now_ms)
   return became_ready
 end
 
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
-local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+local function unblock_child(keys, queue, seq, job, run, delay_ms)
   unblock(keys, queue, seq, run)
-  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  wait_again(keys, queue, seq, job, run, queue.now_ms + delay_ms)
   return delay_ms == 0
 end

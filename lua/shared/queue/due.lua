@@ -1,25 +1,20 @@
 -- What the time brings: scheduled jobs that are due become ready.
-local function show_due(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
+local function show_due(keys, queue, most)
+  local due =
+    redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', queue.now_ms, 'WITHSCORES', 'LIMIT', '0', most)
   for at = 1, #due, 2 do
     local seq, due_ms = due[at], tonumber(due[at + 1])
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
     local job = stored[1] and read_job(stored[1], queue.usual)
     -- One that may not stand there yet is still due.
-    local stands = not job or stand_ready(keys, queue, job, seq, false, now_us)
+    local stands = not job or stand_ready(keys, queue, job, seq, false)
     if stands then
       redis.call('ZREM', keys.scheduled, seq)
     end
     if job and stands then
       local run = unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-      )
+      store_run(keys.jobs, seq, run, 'r', due_ms)
     end
   end
   return #due / 2
@@ -75,12 +70,12 @@ end
 -- About as many jobs become ready as are `wanted`, for others wait meanwhile.
 
 -- Whether the user may do all that is done to one of them: each is seen to as a whole. The commands, each once on nothing.
-local function may_bring_due(keys, meta, queue)
+local function may_bring_due(keys, queue)
   local tried = {
     redis.pcall('HDEL', keys.jobs, ''),
     redis.pcall('ZREM', keys.leases, ''),
     redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
-    redis.pcall('HSET', meta, 'codec', queue.codec),
+    redis.pcall('HSET', keys.meta, 'codec', queue.codec),
     redis.pcall('HEXISTS', keys.jobs, ''),
     redis.pcall('ZCARD', keys.held),
     redis.pcall('EXISTS', keys.short),
@@ -109,24 +104,23 @@ local function may_bring_due(keys, meta, queue)
 end
 
 -- Without a right to it nothing of that is seen to, and the next call looks again.
-local function bring_due(keys, meta, queue, settings, now_us, wanted)
-  if not may_bring_due(keys, meta, queue) then
+local function bring_due(keys, queue, settings, wanted)
+  if not may_bring_due(keys, queue) then
     queue.is_refused = true
     return
   end
-  local now_ms = math.floor(now_us / 1000)
-  reclaim_lost(keys, queue, now_us, 100)
-  show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
+  reclaim_lost(keys, queue, 100)
+  show_due(keys, queue, math.max(20, math.min(wanted, 100)))
   if queue.is_behind then
-    catch_up(keys, queue, settings, now_us)
+    catch_up(keys, queue, settings)
   end
   if is_marked(queue, MARKS.dependencies) then
-    note_parents_due(keys, queue, now_ms)
+    note_parents_due(keys, queue)
   end
   if is_marked(queue, MARKS.recurrences) and not settings.paused then
-    spawn_due(keys, queue, now_us, 100)
+    spawn_due(keys, queue, 100)
   end
-  queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS, now_ms)
+  queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings) or NEVER_MS)
 end
 
 -- The least score; nil where there is none. What may not be seen now is looked for again in a moment.
@@ -136,17 +130,17 @@ local function least_of(set, now_ms)
 end
 
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(keys, queue, settings, now_ms)
-  local first, lease = least_of(keys.scheduled, now_ms), least_of(keys.leases, now_ms)
+local function next_due_ms(keys, queue, settings)
+  local first, lease = least_of(keys.scheduled, queue.now_ms), least_of(keys.leases, queue.now_ms)
   local soonest = math.min(first or math.huge, lease or math.huge)
   if is_marked(queue, MARKS.groups) then
-    soonest = math.min(soonest, least_of(keys.held, now_ms) or math.huge)
+    soonest = math.min(soonest, least_of(keys.held, queue.now_ms) or math.huge)
   end
   if is_marked(queue, MARKS.dependencies) then
-    local parent = least_of(keys.parents, now_ms)
+    local parent = least_of(keys.parents, queue.now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
-    local ask_ms = parent and math.max(parent, now_ms + 1000)
-    soonest = math.min(soonest, parent == 0 and now_ms or ask_ms or math.huge)
+    local ask_ms = parent and math.max(parent, queue.now_ms + 1000)
+    soonest = math.min(soonest, parent == 0 and queue.now_ms or ask_ms or math.huge)
   end
   if is_marked(queue, MARKS.recurrences) and not settings.paused then
     local run = redis.pcall(
@@ -159,31 +153,31 @@ local function next_due_ms(keys, queue, settings, now_ms)
       '0',
       '1'
     )
-    soonest = math.min(soonest, run.err and now_ms + 1000 or tonumber(run[2] or math.huge))
+    soonest = math.min(soonest, run.err and queue.now_ms + 1000 or tonumber(run[2] or math.huge))
   end
   return soonest < math.huge and soonest or nil
 end
 
 -- What is due of parents: children to tell, and other queues to ask.
-local function note_parents_due(keys, queue, now_ms)
+local function note_parents_due(keys, queue)
   local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
   if parent == '0' then
     queue.settling = true
-  elseif parent and tonumber(parent) <= now_ms then
+  elseif parent and tonumber(parent) <= queue.now_ms then
     queue.chores = with_flag(queue.chores, CHORES.ask_after)
   end
 end
 
 -- When what was claimed just now, until `ends_ms`, brings something to do: its leases end, or a rate that it used up
 -- lets the next job start.
-local function next_change_ms(held, queue, settings, ends_ms, now_us)
+local function next_change_ms(held, queue, settings, ends_ms)
   local soonest = ends_ms
-  local start_ms = next_start_ms(queue, settings, now_us)
+  local start_ms = next_start_ms(queue, settings)
   if start_ms > 0 then
-    soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+    soonest = math.min(soonest, queue.now_ms + start_ms)
   end
   if is_marked(queue, MARKS.groups) then
-    soonest = math.min(soonest, least_of(held, math.floor(now_us / 1000)) or math.huge)
+    soonest = math.min(soonest, least_of(held, queue.now_ms) or math.huge)
   end
   return soonest
 end
@@ -217,36 +211,35 @@ end
 -- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
 -- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
 -- until they are, those that are known stay. Answers how many bytes it has read of the job.
-local function go_on(keys, queue, id, now_ms)
+local function go_on(keys, queue, id)
   -- Without its job, which may be large.
   local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
   local known = unpack_runs(stored[1], stored[2], stored[3])
   local gap_ms = longest_gap(known)
-  if gap_ms == 0 or known.next_ms <= now_ms + 2 * gap_ms then
+  if gap_ms == 0 or known.next_ms <= queue.now_ms + 2 * gap_ms then
     return 0
   elseif known.every_ms == 0 and is_to_be_replaced(known) then
     return 0
   end
   local recurrence = read_recurrence(keys.recurrences, id)
   if recurrence.every_ms > 0 then
-    recurrence.next_ms = next_interval(recurrence, now_ms)
+    recurrence.next_ms = next_interval(recurrence, queue.now_ms)
   else
-    recurrence.known_ms, recurrence.complete = now_ms, false
+    recurrence.known_ms, recurrence.complete = queue.now_ms, false
   end
   save_progress(keys, queue, id, recurrence)
   return #recurrence.record
 end
 
-local function catch_up(keys, queue, settings, now_us)
-  local now_ms = math.floor(now_us / 1000)
+local function catch_up(keys, queue, settings)
   if is_marked(queue, MARKS.groups) then
-    look_at_held(keys, part_of(keys.held, now_ms), now_us)
+    look_at_held(keys, part_of(keys.held, queue.now_ms), queue.now_us)
   end
   if is_marked(queue, MARKS.recurrences) and not settings.paused then
     -- The rest of them when it is the turn of this part again: those that go on are not far away any more.
     local bytes = 0
-    for _, id in ipairs(part_of(keys.recurring, now_ms)) do
-      bytes = bytes + go_on(keys, queue, id, now_ms)
+    for _, id in ipairs(part_of(keys.recurring, queue.now_ms)) do
+      bytes = bytes + go_on(keys, queue, id)
       if bytes >= CALL_BYTES then
         break
       end
@@ -257,12 +250,12 @@ end
 -- Who watches the time; see shared/queue/idle.
 
 -- Where one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, score, now_ms, how)
-  local by_ms = called_until(score, now_ms)
+local function see_to_watch(idle, queue, score)
+  local by_ms = called_until(score, queue.now_ms)
   if by_ms then
-    see_to_second(idle, queue, watching_process(idle), by_ms, now_ms, how)
+    see_to_second(idle, queue, watching_process(idle), by_ms)
   end
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
-    see_to(idle, queue, queue.due_ms, now_ms, how)
+    see_to(idle, queue, queue.due_ms)
   end
 end

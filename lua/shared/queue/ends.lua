@@ -36,10 +36,10 @@ local function erase_job(keys, queue, seq, job, run)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
+    free_in_group(keys, job.group, queue.now_us)
   end
 end
 
@@ -61,8 +61,9 @@ end
 -- shared/queue/tell-others.
 local KEPT_FOR_WAITERS_MS = 60000
 
--- `state`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
-local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+-- `ended`: its state (f done, d dead, x cancelled), the kind and the message of what it died of, and its result; '' for what it
+-- has not. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(jobs, queue, seq, job, run, ended)
   local is_awaited = run and has_flag(run.flags, FLAGS.awaited)
   if not is_awaited and job.keep_result_ms == 0 then
     return
@@ -78,10 +79,10 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
   queue.ends[#queue.ends + 1] = {
     id = job.id == '' and seq or job.id,
     seq = seq,
-    state = state,
-    kind = kind,
-    message = message,
-    result = result,
+    state = ended.state,
+    kind = ended.kind,
+    message = ended.message,
+    result = ended.result,
     keep_ms = keep_ms,
     waiters = waiters,
   }
@@ -223,8 +224,9 @@ local function keep_results(results, ended, now_ms)
   forget_old_results(results, #ended, now_ms)
 end
 
-local function tell_ends(results, ended, now_ms, how)
-  keep_results(results, ended, now_ms)
+local function tell_ends(results, queue)
+  local ended = queue.ends
+  keep_results(results, ended, queue.now_ms)
   local letters = {}
   for _, each in ipairs(ended) do
     for name in string.gmatch(each.waiters, '%S+') do
@@ -234,38 +236,40 @@ local function tell_ends(results, ended, now_ms, how)
     end
   end
   for process, letter in pairs(letters) do
-    tell_process({ id = process, listens = 1 }, letter, how)
+    tell_process({ id = process, listens = 1 }, letter, queue.how)
   end
 end
 
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
 
-local function tell_others(keys, queue, now_ms, how)
+local function tell_others(keys, queue)
   if queue.ends then
-    tell_ends(keys.results, queue.ends, now_ms, how)
+    tell_ends(keys.results, queue)
   end
   if queue.noted or queue.counted then
-    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+    leave_notes(keys, queue, packed_notes(queue))
   end
   if queue.events then
-    publish(keys.listeners, queue.events, now_ms)
+    publish(keys.listeners, queue.events, queue.now_ms)
   end
 end
 
 -- The worker of a cancelled job gives it up: the job is removed.
-local function stop_job(keys, queue, seq, now_us)
+local function stop_job(keys, queue, seq)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
-  end_claim(keys, queue, job, run, now_us)
+  end_claim(keys, queue, job, run)
   cancel_job(keys, queue, seq, job, run)
 end
+
+local CANCELLED = { state = 'x', kind = '', message = '', result = '' }
 
 -- The end of a job that was cancelled, and stands nowhere any more.
 local function cancel_job(keys, queue, seq, job, run)
   happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  note_end(keys.jobs, queue, seq, job, run, CANCELLED)
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
   count_job(queue, 'c', run.name)
@@ -276,10 +280,11 @@ end
 
 -- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
 -- results have to be kept for others.
-local function drop_done(keys, queue, settings, now_ms, most)
+local function drop_done(keys, queue, settings, most)
   local surplus = {}
   if settings.keep_ms > 0 then
-    surplus = redis.call('ZRANGEBYSCORE', keys.done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+    surplus =
+      redis.call('ZRANGEBYSCORE', keys.done, '-inf', queue.now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
   local above = settings.keep_ms == 0 and most or 0
   if settings.keep_count > 0 then
@@ -323,8 +328,7 @@ local function store_ends(keys, gone, kept, kept_runs)
 end
 
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
-local function finish_jobs(keys, queue, settings, ended, now_us)
-  local now_ms = math.floor(now_us / 1000)
+local function finish_jobs(keys, queue, settings, ended)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
@@ -343,22 +347,21 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       run.flags = run.flags - FLAGS.parent
     end
     if job and job.group ~= '' then
-      free_in_group(keys, job.group, now_us)
+      free_in_group(keys, job.group, queue.now_us)
     end
     if queue.events then
       local id = job and job.id or ''
       queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
     end
     if job then
-      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+      note_end(keys.jobs, queue, seq, job, run, { state = 'f', kind = '', message = '', result = result })
     end
     if keeps then
       queue.done = queue.done + run.size
-      kept[#kept + 1] = now_ms
+      kept[#kept + 1] = queue.now_ms
       kept[#kept + 1] = seq
       kept_runs[#kept_runs + 1] = 'r' .. seq
-      kept_runs[#kept_runs + 1] =
-        pack_run('f', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+      kept_runs[#kept_runs + 1] = pack_run(run, 'f', queue.now_ms)
       kept_runs[#kept_runs + 1] = 'o' .. seq
       kept_runs[#kept_runs + 1] = result
       if job then
@@ -376,8 +379,8 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   end
   store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
-    drop_done(keys, queue, settings, now_ms, 20 + #numbers)
+    drop_done(keys, queue, settings, 20 + #numbers)
   end
   queue.acked = queue.acked + #numbers
-  note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
+  note_spans(queue, 'a', ran, queue.now_ms, 1)
 end

@@ -80,10 +80,10 @@ local function begin_jobs(keys, queue)
   end
 end
 
--- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
--- numbers of duplicates.
-local function new_spec_tally()
-  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
+-- What comes of several, which stand in `specs`: jobs that are ready, when the first of the others is due, keys that are held for a
+-- time, places and numbers of duplicates.
+local function new_spec_tally(specs)
+  return { specs = specs, ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
 local function tally_due(tally, due_ms)
@@ -94,25 +94,21 @@ local function tally_due(tally, due_ms)
   end
 end
 
-local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+local function hold_names(keys, queue, tally, at, job, seq)
   if job.id ~= '' then
     redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   end
   if job.unique ~= '' then
-    hold_unique(
-      keys.ids,
-      specs[at + SPECS.unique],
-      seq,
-      specs[at + SPECS['until']],
-      now_ms + specs[at + SPECS.window_ms]
-    )
-    tally.windows = tally.windows + (specs[at + SPECS['until']] == 'w' and 1 or 0)
+    local till = tally.specs[at + SPECS['until']]
+    local ends_ms = queue.now_ms + tally.specs[at + SPECS.window_ms]
+    hold_unique(keys.ids, tally.specs[at + SPECS.unique], seq, till, ends_ms)
+    tally.windows = tally.windows + (till == 'w' and 1 or 0)
   end
 end
 
 -- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
 -- and goes now: nothing else might be done that lets it go.
-local function holder_of_id(keys, queue, id, now_ms)
+local function holder_of_id(keys, queue, id)
   local seq = redis.call('HGET', keys.ids, 'i' .. id)
   local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
   if keep_ms == 0 then
@@ -120,7 +116,7 @@ local function holder_of_id(keys, queue, id, now_ms)
   end
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
-  if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+  if not run or run.state ~= 'f' or run.at_ms > queue.now_ms - keep_ms then
     return seq
   end
   redis.call('ZREM', keys.done, seq)
@@ -129,19 +125,19 @@ local function holder_of_id(keys, queue, id, now_ms)
   return nil
 end
 
--- Puts one job into the queue, unless it is a duplicate.
-local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
-  local now_ms = math.floor(now_us / 1000)
+-- Puts the job at a place of the specs of a tally into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, at, place, seq)
+  local specs = tally.specs
   local job, payload, delay_ms =
     read_spec(specs, at), specs[at + SPECS.payload], tonumber(specs[at + SPECS.delay_ms])
-  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+  local due_ms = delay_ms > 0 and queue.now_ms + delay_ms or 0
   local key = specs[at + SPECS.idempotency_key]
-  local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+  local repeated = key ~= '' and job_of_key(keys.ids, key, queue.now_ms)
   local other = repeated
-    or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
-    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + SPECS.unique], now_ms)
+    or job.id ~= '' and holder_of_id(keys, queue, job.id)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + SPECS.unique], queue.now_ms)
   if key ~= '' and not repeated then
-    remember_job_key(keys.ids, key, other or seq, now_ms)
+    remember_job_key(keys.ids, key, other or seq, queue.now_ms)
     tally.windows = tally.windows + 1
   end
   if other then
@@ -149,12 +145,12 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     tally.duplicates[#tally.duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
     if specs[at + SPECS.replace] == '1' and not repeated then
-      replace_job(keys, queue, other, job, payload, due_ms, now_us)
+      replace_job(keys, queue, other, job, payload, due_ms)
       tally_due(tally, due_ms)
     end
     return
   end
-  hold_names(keys, tally, specs, at, job, seq, now_ms)
+  hold_names(keys, queue, tally, at, job, seq)
   if queue.linked then
     -- Whoever had this id, or nobody, until now.
     queue.linked[job.id], queue.linked[seq] = nil, nil
@@ -164,28 +160,28 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local parents = specs[at + SPECS.parents]
   if
     parents ~= ''
-    and link_parents(keys, queue, seq, parents, specs[at + SPECS.if_parent_fails], delay_ms, now_ms) > 0
+    and link_parents(keys, queue, seq, parents, specs[at + SPECS.if_parent_fails], delay_ms) > 0
   then
-    add_blocked(keys, queue, seq, job, payload, now_ms)
+    add_blocked(keys, queue, seq, job, payload)
   else
-    add_job(keys, queue, seq, job, payload, due_ms, now_us)
+    add_job(keys, queue, seq, job, payload, due_ms)
     tally_due(tally, due_ms)
   end
 end
 
 -- What is to be done once all are in.
-local function see_to_new(keys, queue, tally, now_ms, how)
+local function see_to_new(keys, queue, tally)
   if queue.left then
     sweep_ready(keys, queue, queue.left)
   end
   if tally.windows > 0 then
-    forget_old_uniques(keys.ids, tally.windows, now_ms)
+    forget_old_uniques(keys.ids, tally.windows, queue.now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
-    local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8))
+    local soonest_ms = math.min(tally.soonest_ms, queue.settling and queue.now_ms or math.huge)
     if soonest_ms < math.huge then
-      see_to(keys.idle, queue, soonest_ms, now_ms, how)
+      see_to(keys.idle, queue, soonest_ms)
     end
   end
 end
@@ -211,19 +207,19 @@ end
 -- Putting jobs into a queue.
 
 -- A job is there from `due_ms` on; 0: at once.
-local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
+local function add_job(keys, queue, seq, job, payload, due_ms)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
     if flags ~= 0 then
-      add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
+      add_run(fields, seq, pack_new_run('r', queue.now_ms, size, flags, job.name))
     end
     redis.call('HSET', keys.jobs, unpack(fields))
-    if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
-      local run = pack_run('s', 0, 0, math.floor(now_us / 1000), size, flags, job.name)
+    if place_ready(keys, queue, job, seq, size, 'r') == 's' then
+      local run = pack_new_run('s', queue.now_ms, size, flags, job.name)
       redis.call('HSET', keys.jobs, 'r' .. seq, run)
     end
   else
-    add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+    add_run(fields, seq, pack_new_run('s', due_ms, size, flags, job.name))
     redis.call('HSET', keys.jobs, unpack(fields))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
@@ -235,9 +231,9 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
 end
 
 -- A job that waits for others; see shared/queue/dependencies.
-local function add_blocked(keys, queue, seq, job, payload, now_ms)
+local function add_blocked(keys, queue, seq, job, payload)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, FLAGS.child), job.name))
+  add_run(fields, seq, pack_new_run('w', queue.now_ms, size, with_flag(flags, FLAGS.child), job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   mark_place(queue, job)
@@ -280,21 +276,21 @@ local function duplicates_of(remembered)
 end
 
 -- Takes a job that was not claimed yet from where it stands.
-local function leave_place(keys, queue, seq, old, state, size, now_us)
+local function leave_place(keys, queue, seq, old, state, size)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     queue.blocked = queue.blocked - size
   else
-    leave_ready(keys, queue, old, seq, now_us)
+    leave_ready(keys, queue, old, seq)
     queue.ready = queue.ready - size
   end
 end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
 -- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
-local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+local function replace_job(keys, queue, seq, new, payload, due_ms)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
   local state = run and run.state or 'r'
@@ -317,6 +313,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   elseif apart ~= 0 then
     flags = with_flag(flags, FLAGS.apart)
   end
+  local anew = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
   if old.tags ~= new.tags then
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
@@ -324,23 +321,23 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     if run or apart ~= 0 then
       local since_ms = run and run.at_ms or math.floor(seq / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(state, token, 0, since_ms, size, flags, new.name))
+      store_run(keys.jobs, seq, anew, state, since_ms)
     end
     queue.ready = queue.ready - old_size + size
     return
   end
-  leave_place(keys, queue, seq, old, state, old_size, now_us)
+  leave_place(keys, queue, seq, old, state, old_size)
   if state == 'w' then
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+    store_run(keys.jobs, seq, anew, 'w', run.at_ms)
     queue.blocked = queue.blocked + size
     mark_place(queue, new)
   elseif due_ms == 0 then
-    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+    local stands = place_ready(keys, queue, new, seq, size, 'r')
     if run or apart ~= 0 or stands == 's' then
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
+      store_run(keys.jobs, seq, anew, stands, queue.now_ms)
     end
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
+    store_run(keys.jobs, seq, anew, 's', due_ms)
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size

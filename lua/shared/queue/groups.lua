@@ -70,8 +70,8 @@ end
 
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
 -- time, so the newest may be as new as now; see shared/queue/plain.
-local function note_time(queue, now_us)
-  queue.token = math.max(queue.token, now_us - 1)
+local function note_time(queue)
+  queue.token = math.max(queue.token, queue.now_us - 1)
 end
 
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, `grouped`: the score is
@@ -201,21 +201,21 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(keys, queue, job, seq, in_front, now_us)
+local function join_group(keys, queue, job, seq, in_front)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  place_group(keys, job.group, group, now_us)
+  place_group(keys, job.group, group, queue.now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+local function leave_group(keys, job, seq, now_us)
+  local group = read_group(keys.groups, job.group)
+  if not group or redis.call('ZREM', keys.grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
   return true
 end
 
@@ -246,7 +246,7 @@ end
 
 -- What comes behind the first write where a group is set, each command once on nothing; see shared/queue/state. `grows`: a server out
 -- of memory refuses it here.
-local function try_group(meta, queue, keys, grows)
+local function try_group(keys, queue, grows)
   if grows then
     redis.call('ZADD', keys.held, 'XX', '0', '')
   end
@@ -255,6 +255,6 @@ local function try_group(meta, queue, keys, grows)
   redis.call('ZADD', keys.held, 'XX', '0', '')
   redis.call('HDEL', keys.groups, '')
   if queue.began_us > 0 then
-    redis.call('HSET', meta, 'codec', queue.codec)
+    redis.call('HSET', keys.meta, 'codec', queue.codec)
   end
 end

@@ -56,11 +56,12 @@ local function tell_idle(worker, how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
-local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.pcall('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+local function has_second(idle, queue, process, by_ms)
+  local first, last = SECOND + queue.now_ms, SECOND + by_ms
+  local names = redis.pcall('ZRANGEBYSCORE', idle, first, last, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
-    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+    if process_of(ticket) ~= process and listens_here(ticket, queue.how) ~= false then
       return true
     end
   end
@@ -76,12 +77,12 @@ local function remove_idle(idle, queue, names)
 end
 
 -- Removes those that are gone from the hundred that wait longest.
-local function drop_gone(idle, queue, how)
+local function drop_gone(idle, queue)
   local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
-  local listening = processes[1] and listening_here(processes, how)
+  local listening = processes[1] and listening_here(processes, queue.how)
   for at, process in ipairs(listening and processes or {}) do
     if not listening[process] then
       gone[#gone + 1] = names[at * 2 - 1]
@@ -95,21 +96,21 @@ end
 
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
 -- waits no more. Nil where nobody waits, or too many are gone.
-local function pop_living(idle, queue, how)
+local function pop_living(idle, queue)
   for _ = 1, MOST_GONE, 100 do
     local name = pop_idle(idle, queue)
-    local listens = name and listens_here(ticket_of(name), how)
+    local listens = name and listens_here(ticket_of(name), queue.how)
     if listens ~= false then
       return name, listens
     end
     -- Others may be gone, too.
-    drop_gone(idle, queue, how)
+    drop_gone(idle, queue)
   end
 end
 
 -- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
 -- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
-local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+local function call_one_of(some, idle, queue, process, by_ms)
   local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
@@ -117,8 +118,8 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       own = own + 1
     else
       end_watch(queue, score)
-      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
-      if not is_late and tell_idle(name, how) then
+      local is_late = score >= SECOND and score < SECOND + queue.now_ms - LATE_MS
+      if not is_late and tell_idle(name, queue.how) then
         redis.pcall('ZADD', idle, SECOND + by_ms, name)
         return true, own
       end
@@ -129,42 +130,42 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
+local function call_second(idle, queue, process, by_ms)
   local from, count = 0, 10
   while from < MOST_LOOKED_AT do
     local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
-    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    local called, own = call_one_of(some, idle, queue, process, by_ms)
     if called or #some < 2 * count then
       return
     end
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms)
 end
 
 -- Sees to it that one that is not of this process comes by then.
-local function see_to_second(idle, queue, process, by_ms, now_ms, how)
-  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
-    call_second(idle, queue, process, by_ms, now_ms, how)
+local function see_to_second(idle, queue, process, by_ms)
+  if queue.idle > 0 and not has_second(idle, queue, process, by_ms) then
+    call_second(idle, queue, process, by_ms)
   end
 end
 
-local function call_idle(idle, queue, count, now_ms, how)
+local function call_idle(idle, queue, count)
   local first, several
   for _ = 1, count do
-    local name = pop_living(idle, queue, how)
+    local name = pop_living(idle, queue)
     if not name then
       break
     end
     local ticket = ticket_of(name)
-    publish_to(ticket, come_message(ticket), how)
+    publish_to(ticket, come_message(ticket), queue.how)
     local process = process_of(ticket)
     several = several or (first and first ~= process)
     first = first or process
   end
   if first and not several then
-    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+    see_to_second(idle, queue, first, queue.now_ms + LATE_MS)
   end
 end
 
@@ -177,14 +178,14 @@ local function leave_idle(idle, queue, name)
   return score
 end
 
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
+local function is_watched(queue)
+  return queue.watch_ms + LATE_MS > queue.now_ms
 end
 
 -- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, now_ms, how)
+local function see_to(idle, queue, due_ms)
+  if queue.idle > 0 and (not is_watched(queue) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1)
   end
 end
 
@@ -214,10 +215,10 @@ local function stand_idle(idle, queue, name, score)
 end
 
 -- Until when a worker of this process watches as the second one; nil: it need not.
-local function second_until(idle, queue, process, now_ms, how)
+local function second_until(idle, queue, process)
   local by_ms = queue.watch_ms + LATE_MS
   local watching = watching_process(idle)
-  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+  if watching == process or has_second(idle, queue, watching, by_ms) then
     return nil
   end
   return by_ms
@@ -225,41 +226,41 @@ end
 
 -- A worker waits, and watches the time where nobody else does, or what is due comes sooner (`due_ms`; nil: nothing is).
 -- `score` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
-local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
-  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+local function wait_idle(idle, queue, worker, due_ms, score)
+  local process, by_ms = process_of({ id = worker }), called_until(score, queue.now_ms)
   queue.idlers = queue.idlers + 1
-  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+  if due_ms and not (is_watched(queue) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS)
     queue.watch_ms = stand_idle(idle, queue, worker, WATCHING + queue.idlers) and due_ms or 0
-    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - queue.now_ms)
   end
-  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+  if by_ms and by_ms > (due_ms and queue.watch_ms or queue.now_ms) + LATE_MS then
     by_ms = nil
   end
   if due_ms and not by_ms and queue.idle > 0 then
-    by_ms = second_until(idle, queue, process, now_ms, how)
+    by_ms = second_until(idle, queue, process)
   end
   if not stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers) then
     return LATE_MS
   end
-  return by_ms and math.max(1, by_ms - now_ms) or 0
+  return by_ms and math.max(1, by_ms - queue.now_ms) or 0
 end
 
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
-local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
-  local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
+local function wait_for_work(keys, queue, settings, worker, score, has_room)
+  local now_ms, wait_ms = queue.now_ms, next_start_ms(queue, settings)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local due_ms = next_due_ms(keys, queue, settings, now_ms)
-  due_ms = due_ms and look_again(queue, due_ms, now_ms)
+  local due_ms = next_due_ms(keys, queue, settings)
+  due_ms = due_ms and look_again(queue, due_ms)
   note_due(queue, due_ms or math.huge)
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
-  note_time(queue, now_us)
-  return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
+  note_time(queue)
+  return wait_idle(keys.idle, queue, worker, due_ms, score)
 end
 
 -- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
@@ -271,95 +272,98 @@ end
 local MOST_HANDED = 8192
 
 -- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.
-local function may_hand(queue, codec, ready, name, payload, now_ms, how)
+local function may_hand(ready, queue, codec, name, payload)
   return queue.idle > 0
-    and how.counted
+    and queue.how.counted
     and codec == 'json'
     and #payload <= MOST_HANDED
     and not string.find(name, '\n', 1, true)
     and not queue.settings
     and queue.marks % MARKS.dependencies == 0
-    and queue.due_ms > now_ms
+    and queue.due_ms > queue.now_ms
     and redis.call('EXISTS', ready) == 0
 end
 
 -- Ready again, for it could not be handed over.
-local function take_back_handed(keys, seq, name, size)
-  local at_ms = math.floor(seq / 1000)
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, FLAGS.plain, name))
+local function take_back_handed(keys, handed)
+  local at_ms = math.floor(handed.seq / 1000)
+  local run = pack_new_run('r', at_ms, handed.size, FLAGS.plain, handed.name)
+  redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 end
 
 -- Answers whether the user may do that; if not, the job is as it was.
-local function store_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
-  local scores, marks = { exact(ends_ms), seq }, queue.marks
-  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, FLAGS.plain, name))
+local function store_handed(keys, queue, handed)
+  local scores, marks = { exact(handed.ends_ms), handed.seq }, queue.marks
+  local run = pack_claimed_run(handed.token, 1, queue.now_ms, handed.size, FLAGS.plain, handed.name)
+  redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
   widen(queue, MARKS.wide_leases, scores, '+inf')
   if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
     return true
   end
   queue.marks = marks
-  take_back_handed(keys, seq, name, size)
+  take_back_handed(keys, handed)
   return false
 end
 
 -- Nobody could be told. Answers whether the lease could be taken back; if not, it is as if the worker had died.
-local function take_back_lease(keys, seq, name, size)
-  if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+local function take_back_lease(keys, handed)
+  if type(redis.pcall('ZREM', keys.leases, handed.seq)) == 'table' then
     return false
   end
-  take_back_handed(keys, seq, name, size)
+  take_back_handed(keys, handed)
   return true
 end
 
-local function note_handed(queue, name, size, token, ends_ms)
-  note_due(queue, ends_ms)
-  note_alike(queue, 'w', name, 1, 0, 0, 0)
-  queue.token, queue.claimed = token, queue.claimed + size
+local function note_handed(queue, handed)
+  note_due(queue, handed.ends_ms)
+  note_alike(queue, note_key('w', handed.name), 0, 1, 0, 0)
+  queue.token, queue.claimed = handed.token, queue.claimed + handed.size
 end
 
 -- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether nobody else is
 -- to be called: one was that does not take jobs so, or of which nobody knows whether it listens, or nobody waits.
-local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
+local function hand_over(keys, queue, seq, name, payload, record)
   local fields = { seq, record }
   widen(queue, MARKS.wide_jobs, fields, '~')
   redis.call('HSET', keys.jobs, unpack(fields))
-  local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
-  local worker, listens = pop_living(keys.idle, queue, how)
+  local now_ms, token = queue.now_ms, next_token(queue.token, queue.now_us)
+  local worker, listens = pop_living(keys.idle, queue)
   if not worker then
     -- Nobody waits, or this call has passed over as many as it may.
     return false, true
   end
   local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
   if not listens or not lease_ms then
-    publish_to(ticket, come_message(ticket), how)
-    see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+    publish_to(ticket, come_message(ticket), queue.how)
+    see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS)
     return false, true
   end
   local ends_ms = now_ms + lease_ms
+  local handed = { seq = seq, name = name, size = #record, token = token, ends_ms = ends_ms }
   local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
   local letter = table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload
   if
-    not store_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
-    or not publish_to(ticket, letter, how) and take_back_lease(keys, seq, name, #record)
+    not store_handed(keys, queue, handed)
+    or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, handed)
   then
     -- It looks by itself after a while.
     return false, true
   end
-  note_handed(queue, name, #record, token, ends_ms)
-  see_to(keys.idle, queue, ends_ms, now_ms, how)
+  note_handed(queue, handed)
+  see_to(keys.idle, queue, ends_ms)
   return true, false
 end
 
 -- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/due.
 local LOOK_AGAIN_MS = 1000
 
-local function look_again(queue, due_ms, now_ms)
-  return queue.is_behind and math.min(due_ms, now_ms + LOOK_AGAIN_MS) or due_ms
+local function look_again(queue, due_ms)
+  return queue.is_behind and math.min(due_ms, queue.now_ms + LOOK_AGAIN_MS) or due_ms
 end
 
 -- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
-local function see_to_rest(idle, queue, now_ms, how)
-  if queue.due_ms <= now_ms then
-    see_to(idle, queue, now_ms, now_ms, how)
+local function see_to_rest(idle, queue)
+  if queue.due_ms <= queue.now_ms then
+    see_to(idle, queue, queue.now_ms)
   end
 end

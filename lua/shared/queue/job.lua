@@ -125,12 +125,12 @@ end
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
-local function find_job(jobs, ids, id)
-  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+local function find_job(keys, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', keys.ids, 'i' .. id)
   if not seq then
     return nil
   end
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   if not stored[1] then
     return nil
   end
@@ -194,24 +194,14 @@ local function flag_job(jobs, queue, seq, record, run, flag)
     run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
-  redis.call(
-    'HSET',
-    jobs,
-    'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
-  )
+  store_run(jobs, seq, run, run.state, run.at_ms)
   return run
 end
 
--- Takes back what `flag_job` says; the run says it.
+-- Takes back what `flag_job` says; the run says it. Changes the run.
 local function unflag_job(jobs, seq, run, flag)
-  local flags = run.flags - flag
-  redis.call(
-    'HSET',
-    jobs,
-    'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
-  )
+  run.flags = run.flags - flag
+  store_run(jobs, seq, run, run.state, run.at_ms)
 end
 
 -- The log of a job, in the hash of jobs under 'l' and its number: its newest lines, each behind the time at which it came.
@@ -227,21 +217,17 @@ local function add_line(packed, line, at_ms)
   return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), MOST_LINES, 0)
 end
 
--- Other options for a job, in the place where it stands. `state`: as in find.
-local function rewrite_job(jobs, queue, seq, job, run, record, state)
+-- Other options for a job, in the place where it stands. Changes its run.
+local function rewrite_job(jobs, queue, seq, job, run, record)
   local changed = full_head(job) .. string.sub(record, job.body_at)
+  local state = state_of(run)
   local bytes = state == 'stopping' and 'claimed' or state
   local grown = #changed - #record
   redis.call('HSET', jobs, seq, changed)
   queue[bytes] = queue[bytes] + grown
   if run then
-    local flags = run.flags == FLAGS.plain and 0 or run.flags
-    redis.call(
-      'HSET',
-      jobs,
-      'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, run.size + grown, flags, run.name)
-    )
+    run.size, run.flags = run.size + grown, run.flags == FLAGS.plain and 0 or run.flags
+    store_run(jobs, seq, run, run.state, run.at_ms)
   end
 end
 

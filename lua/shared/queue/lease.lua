@@ -2,9 +2,8 @@
 
 -- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
 -- lease, and nothing has changed.
-local function lease_jobs(keys, queue, taken, now_us, lease_ms)
-  local now_ms = math.floor(now_us / 1000)
-  local ends_ms = string.format('%.0f', now_ms + lease_ms)
+local function lease_jobs(keys, queue, taken, lease_ms)
+  local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
   local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
   local waited, starting, started, bytes = {}, {}, {}, 0
@@ -40,7 +39,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     told[told_at + 4] = name
     told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
+    runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
     if events then
@@ -75,23 +74,23 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     events[#events + 1] = event
   end
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
-  note_due(queue, now_ms + lease_ms)
-  note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
+  note_due(queue, queue.now_ms + lease_ms)
+  note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
   return told, options
 end
 
 -- Leases jobs that are ready, of which there is room for so many. Answers what is told of them, and of their options, how many they are,
 -- their first token and when the leases end, and whether the caller comes again for others; nil without the right to lease.
-local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)
-  local taken, is_cut = take_ready(keys, queue, room, now_us)
+local function claim_jobs(keys, queue, settings, room, lease_ms)
+  local taken, is_cut = take_ready(keys, queue, room)
   local count = #taken / 3
   if count == 0 then
     leave_taken(keys, queue, taken)
     return {}, {}, 0, 0, 0, is_cut
   end
-  local token = next_token(queue.token, now_us) - 1
+  local token = next_token(queue.token, queue.now_us) - 1
   queue.token = token
-  local told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+  local told, options = lease_jobs(keys, queue, taken, lease_ms)
   if not told then
     -- A call that acks nothing is refused.
     if queue.over == 0 then
@@ -100,21 +99,22 @@ local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)
     return nil
   end
   if settings.rate_limit > 0 then
-    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+    queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count)
   end
-  return told, options, count, token, math.floor(now_us / 1000) + lease_ms, is_cut
+  return told, options, count, token, queue.now_ms + lease_ms, is_cut
 end
 
 -- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
 -- extends them has seen them.
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
-local function claimed_before(jobs, leases, token, count, ends_ms)
+local function claimed_before(keys, token, count, ends_ms)
   local found, from = {}, 0
   repeat
-    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+    local numbers = count > 0
+        and redis.call('ZRANGEBYSCORE', keys.leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
       or {}
-    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers))) or {}
     for at, seq in ipairs(numbers) do
       local run = stored[at * 2] and unpack_run(stored[at * 2])
       if run and run.token > token and run.token <= token + count then
@@ -169,7 +169,7 @@ local function take_back_leases(jobs, queue, taken)
     if not packed then
       local is_plain = string.byte(record) > 0
       local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and FLAGS.plain or 0, name)
+      packed = pack_new_run('r', math.floor(seq / 1000), #record, is_plain and FLAGS.plain or 0, name)
     end
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = packed
@@ -182,7 +182,7 @@ local function take_back_runs(jobs, runs)
   for at = 2, #runs, 2 do
     local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
     local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, FLAGS.plain, name)
+    runs[at] = pack_new_run('r', at_ms, size, FLAGS.plain, name)
   end
   redis.call('HSET', jobs, unpack(runs))
 end
@@ -190,50 +190,43 @@ end
 -- Giving claimed jobs back, as if their attempts had never begun.
 
 -- Before all that wait, or when a delay is over.
-local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+local function give_back(keys, queue, seq, job, run, due_ms)
   redis.call('ZREM', keys.leases, seq)
-  end_claim(keys, queue, job, run, now_us)
-  local now_ms = math.floor(now_us / 1000)
+  end_claim(keys, queue, job, run)
   happened(queue, 'released', seq, job, run, '')
-  note_history(keys.jobs, seq, run, 'g', now_ms, run.at_ms, '')
+  local entry = { what = 'g', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+  note_history(keys.jobs, seq, run, entry)
   run.attempts = run.attempts - 1
-  if due_ms > now_ms then
-    return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  if due_ms > queue.now_ms then
+    return wait_again(keys, queue, seq, job, run, due_ms)
   end
-  local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-  )
+  local state = place_ready(keys, queue, job, seq, run.size, 'b')
+  store_run(keys.jobs, seq, run, state, queue.now_ms)
 end
 
 -- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
-local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+local function call_for_returned(idle, queue, standing, soonest_ms)
   if queue.idle == 0 then
     return
   end
   if soonest_ms < math.huge and frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
+  call_idle(idle, queue, math.min(standing, 8))
   if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
+    see_to(idle, queue, soonest_ms)
   end
 end
 
 -- Taking back what lost workers held.
 
-local LOST = 'lost'
-local LOST_MESSAGE = 'the lease ended before the job did'
+local LOST = { kind = 'lost', message = 'the lease ended before the job did' }
 
 -- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
 -- where that was their last attempt.
 -- Answers how many there were.
-local function reclaim_lost(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
+local function reclaim_lost(keys, queue, most)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms, 'LIMIT', '0', most)
   -- From the last to the first: each goes before the one that was lost later.
   for at = #lost, 1, -1 do
     local seq = lost[at]
@@ -241,23 +234,19 @@ local function reclaim_lost(keys, queue, now_us, most)
     redis.call('ZREM', keys.leases, seq)
     if stored[1] then
       local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-      end_claim(keys, queue, job, run, now_us)
+      end_claim(keys, queue, job, run)
       if run.state == 'x' then
         cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
-        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_claimed(keys, queue, seq, job, run, LOST)
         count_job(queue, 'd', run.name)
       else
-        happened(queue, 'reclaimed', seq, job, run, LOST)
-        local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
-        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
-        redis.call(
-          'HSET',
-          keys.jobs,
-          'r' .. seq,
-          pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-        )
-        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        happened(queue, 'reclaimed', seq, job, run, LOST.kind)
+        local state = place_ready(keys, queue, job, seq, run.size, 'b')
+        local entry = { what = 'l', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
+        note_history(keys.jobs, seq, run, entry)
+        store_run(keys.jobs, seq, run, state, queue.now_ms)
+        note_failure(keys.jobs, seq, queue.now_ms, LOST)
       end
       if run.state ~= 'x' then
         queue.reclaimed = queue.reclaimed + 1

@@ -2,8 +2,8 @@
 -- 'x' and the number '<queue><what>', where `what` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/enqueue.
 -- Some process brings it there, and says when that is done.
 
-local function put_out(keys, queue, target, what, now_us)
-  queue.sent = math.max(queue.sent + 1, now_us)
+local function put_out(keys, queue, target, what)
+  queue.sent = math.max(queue.sent + 1, queue.now_us)
   local number = string.format('%.0f', queue.sent)
   redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
   redis.call('ZADD', keys.outbox, number, number)
@@ -11,11 +11,11 @@ local function put_out(keys, queue, target, what, now_us)
 end
 
 -- What a child in another queue is to be told of an end.
-local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+local function put_out_end(keys, queue, child, ref, letter, text)
   local target, asked = string.match(child, '^q(.*)\1(.*)$')
   -- See shared/queue/ends.
   local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
-  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told))
   queue.moved = queue.moved + #told
 end
 
@@ -88,12 +88,12 @@ end
 
 -- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
 -- that have come since. Where some have, it may be there by now, and is asked after once more for them.
-local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
+local function hear_of_unknown(keys, queue, source, id, newest)
   local ref = 'q' .. source .. '\1' .. id
   if waits_since(keys, ref, newest) then
     if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
       redis.call('ZREM', keys.parents, ref)
-      link_elsewhere(keys, queue, ref, now_ms)
+      link_elsewhere(keys, queue, ref)
       if redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 0 then
         redis.call('HSET', keys.jobs, 'z' .. ref, pack_end('a', id, ''))
       end
@@ -118,7 +118,7 @@ end
 -- once more. See `hear_of_unknown`.
 
 -- At most so many; the others are told when it has been asked after again. Answers how many became ready, and how many more may be told.
-local function settle_asked(keys, queue, now_us, most)
+local function settle_asked(keys, queue, most)
   local became_ready = 0
   for _, asked in ipairs(queue.asked or {}) do
     local ref = asked.ref
@@ -129,7 +129,7 @@ local function settle_asked(keys, queue, now_us, most)
     local letter, id = unpack_end(redis.call('HGET', keys.jobs, 'z' .. ref))
     for _, member in ipairs(members) do
       redis.call('ZREM', keys.children, member)
-      if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id, now_us) then
+      if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id) then
         became_ready = became_ready + 1
       end
     end
@@ -139,9 +139,9 @@ local function settle_asked(keys, queue, now_us, most)
 end
 
 -- These and all others, as settle_children.
-local function settle_news(keys, queue, now_us, most)
-  local became_ready, left = settle_asked(keys, queue, now_us, most)
-  return became_ready + settle_children(keys, queue, now_us, left)
+local function settle_news(keys, queue, most)
+  local became_ready, left = settle_asked(keys, queue, most)
+  return became_ready + settle_children(keys, queue, left)
 end
 
 -- Taking what comes from the outbox of another queue.
@@ -159,16 +159,16 @@ local function work_of(specs)
   return work
 end
 
-local function take_job(keys, meta, queue, tally, packed, now_us)
-  begin_queue(meta, queue, now_us)
+local function take_job(keys, queue, tally, packed)
+  begin_queue(keys.meta, queue)
   begin_jobs(keys, queue)
-  local seq, specs = exact(number_jobs(queue, 1, now_us)), unpack_spec(packed)
-  enqueue_spec(keys, queue, tally, specs, 1, 0, seq, now_us)
-  return work_of(specs)
+  tally.specs = unpack_spec(packed)
+  enqueue_spec(keys, queue, tally, 1, 0, exact(number_jobs(queue, 1)))
+  return work_of(tally.specs)
 end
 
 -- `from.newest`: the newest number that came from there. Answers how many entries were taken, or passed over.
-local function take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+local function take_entries(keys, queue, tally, from, entries, entries_at)
   local work, taken = 0, 0
   for at = entries_at, #entries, #ENTRIES do
     if work >= MOST_TAKEN_WORK then
@@ -178,7 +178,7 @@ local function take_entries(keys, meta, queue, tally, from, entries, entries_at,
     local number, what = tonumber(entries[at + ENTRIES.number]), entries[at + ENTRIES.what]
     local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
     if kind == 'a' then
-      hear_of_unknown(keys, queue, from.source, rest, number, math.floor(now_us / 1000))
+      hear_of_unknown(keys, queue, from.source, rest, number)
     elseif number > from.newest then
       -- What came before is passed over. A late copy must not tell of another job that has that id by now.
       from.newest = number
@@ -186,7 +186,7 @@ local function take_entries(keys, meta, queue, tally, from, entries, entries_at,
         local _, id = unpack_end(rest)
         hear_of_parent(keys, queue, from.source, id, rest)
       else
-        work = work + take_job(keys, meta, queue, tally, rest, now_us)
+        work = work + take_job(keys, queue, tally, rest)
       end
     end
   end

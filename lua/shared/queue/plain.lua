@@ -19,42 +19,45 @@ end
 -- it; what it waits for is late by less than that.
 local STEP_MS = 1000
 
-local function is_behind(queue, now_ms)
-  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+local function is_behind(queue)
+  return math.max(queue.last, queue.token) > (queue.now_ms + STEP_MS) * 1000
 end
 
 -- Remembers for the statistics how long jobs waited or ran.
 
--- Notes `count` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
--- are in several buckets.
-local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+local function note_key(kind, name)
+  return #name < 255 and kind .. name or kind
+end
+
+-- The bucket of all spans from the least to the greatest, or nil where they are in several.
+local function bucket_of_all(least_ms, greatest_ms)
   local bucket = bucket_of(greatest_ms)
-  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
-    return false
-  end
-  local key = #name < 255 and kind .. name or kind
+  return (least_ms == greatest_ms or bucket_of(least_ms) == bucket) and bucket or nil
+end
+
+-- Notes `count` jobs under one key whose spans are in one bucket: the sum of those, and the greatest.
+local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
   -- Clocks may be set back.
   sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
   local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
-  return true
 end
 
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
 -- and groups count.
-local function is_quiet(queue, call, now_ms)
+local function is_quiet(queue, call)
   if
     queue.layout ~= QUEUE_LAYOUT
     or queue.settings
     or queue.marks % MARKS.dependencies > 0
-    or queue.due_ms <= now_ms
+    or queue.due_ms <= queue.now_ms
   then
     return false
   end
-  if queue.marks > MARKS.priorities and queue.due_ms > now_ms + 1000 then
-    if is_behind(queue, now_ms) then
+  if queue.marks > MARKS.priorities and queue.due_ms > queue.now_ms + 1000 then
+    if is_behind(queue) then
       return false
     end
   end
@@ -75,9 +78,9 @@ end
 -- A job that is done without a result: a group of a repeated argument.
 local PLAIN_ACKS = fields({ 'number:text', 'token:integer' })
 
--- Of such: the fields and the numbers of the jobs that end, their bytes, and when they
--- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, all runs, and whether
--- each token is one more than the one before. Nil where one is not plain, not held, or there twice.
+-- Of such: the fields and the numbers of the jobs that end, their bytes, and where there are any the name of all, or false where
+-- they have several, when they were claimed: the sum of those times, the soonest, the latest, their runs as they are stored, and
+-- whether each token is one more than the one before. Nil where one is not plain, not held, or there twice.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
   for at = acks_at, #acks, #PLAIN_ACKS do
@@ -86,7 +89,7 @@ local function judge_plain(jobs, acks, acks_at)
     numbers[count] = acks[at + PLAIN_ACKS.number]
   end
   if count == 0 then
-    return fields, numbers, 0
+    return { fields = fields, numbers = numbers, bytes = 0 }
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
   local last_name, are_alike = nil, true
@@ -120,56 +123,70 @@ local function judge_plain(jobs, acks, acks_at)
   if not do_rise and has_twice(numbers) then
     return nil
   end
-  local are_in_turn = do_rise and last_token - first_token == count - 1
-  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored, are_in_turn
+  return {
+    fields = fields,
+    numbers = numbers,
+    bytes = bytes,
+    name = are_alike and last_name,
+    since_sum = since_sum,
+    soonest = soonest,
+    latest = latest,
+    runs = stored,
+    are_in_turn = do_rise and last_token - first_token == count - 1,
+  }
 end
 
 -- Notes how long acked jobs ran; see judge_plain.
-local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
-  local count = #stored
-  local sum = now_ms * count - since_sum
-  if not name or not note_alike(queue, 'a', name, count, sum, now_ms - latest, now_ms - soonest) then
-    local list = {}
-    for _, packed in ipairs(stored) do
-      local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
-      list[#list + 1] = at_ms
-      list[#list + 1] = string.sub(packed, name_at)
-    end
-    note_spans(queue, 'a', list, 2, 1, now_ms, 1)
+local function note_ran(queue, acked)
+  local now_ms, count = queue.now_ms, #acked.runs
+  local greatest_ms = now_ms - acked.soonest
+  local bucket = acked.name and bucket_of_all(now_ms - acked.latest, greatest_ms)
+  if bucket then
+    local sum_ms = now_ms * count - acked.since_sum
+    return note_alike(queue, note_key('a', acked.name), bucket, count, sum_ms, greatest_ms)
   end
+  local list = {}
+  for _, packed in ipairs(acked.runs) do
+    local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
+    list[#list + 1] = at_ms
+    list[#list + 1] = string.sub(packed, name_at)
+  end
+  note_spans(queue, 'a', list, now_ms, 1)
 end
 
 -- The names of acked jobs, one if all have the same; see judge_plain.
-local function names_of(name, stored)
-  local names = { name or nil }
-  for place = 1, name and 0 or #stored do
-    local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
-    names[place] = string.sub(stored[place], name_at)
+local function names_of(acked)
+  local names = { acked.name or nil }
+  for place = 1, acked.name and 0 or #acked.runs do
+    local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', acked.runs[place])
+    names[place] = string.sub(acked.runs[place], name_at)
   end
   return names
 end
 
 -- Notes how long claimed jobs waited.
-local function note_waited(queue, numbers, names, are_alike, sum_us, now_us)
-  local count = #numbers
+local function note_waited(queue, numbers, names, are_alike, sum_us)
+  local now_us, count = queue.now_us, #numbers
   -- Numbers are times, and rise.
-  local least, greatest = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
-  local sum = (now_us * count - sum_us) / 1000
-  if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
-    local list = {}
-    for at, seq in ipairs(numbers) do
-      list[at * 2 - 1], list[at * 2] = seq, names[at]
-    end
-    note_spans(queue, 'w', list, 2, 1, now_us, 1000)
+  local least_ms, greatest_ms = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
+  local bucket = are_alike and bucket_of_all(least_ms, greatest_ms)
+  if bucket then
+    local sum_ms = (now_us * count - sum_us) / 1000
+    return note_alike(queue, note_key('w', names[1]), bucket, count, sum_ms, greatest_ms)
   end
+  local list = {}
+  for at, seq in ipairs(numbers) do
+    list[at * 2 - 1], list[at * 2] = seq, names[at]
+  end
+  note_spans(queue, 'w', list, now_us, 1000)
 end
 
 -- The first jobs of the list and their records. Nil where one is not plain, or was claimed before.
-local function look_at_listed(jobs, ready, count)
+local function look_at_listed(keys, count)
   if count == 0 then
     return {}, {}
   end
-  local numbers = redis.call('LRANGE', ready, '0', string.format('%d', count - 1))
+  local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', count - 1))
   local listed = #numbers
   if listed == 0 then
     return numbers, {}
@@ -179,7 +196,7 @@ local function look_at_listed(jobs, ready, count)
     fields[at] = seq
     fields[listed + at] = 'r' .. seq
   end
-  local stored = redis.call('HMGET', jobs, unpack(fields))
+  local stored = redis.call('HMGET', keys.jobs, unpack(fields))
   for at = 1, listed do
     if not stored[at] or stored[listed + at] or string.byte(stored[at]) == 0 then
       return nil
@@ -191,9 +208,8 @@ end
 -- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
 -- their payloads; nil without the right to that. The leases of those that are `acked` go before others come. Runs and leases are written
 -- first, and jobs taken from the list last: without the right to that they leave their numbers behind, as ghosts.
-local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, now_us, ends_ms)
-  local now_ms = math.floor(now_us / 1000)
-  local ends, token, usual = exact(ends_ms), queue.token, queue.usual
+local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
+  local ends, now_ms, token, usual = exact(ends_ms), queue.now_ms, queue.token, queue.usual
   local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
   local are_alike, bytes, sum_us = true, 0, 0
   for at, seq in ipairs(numbers) do
@@ -201,32 +217,32 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
     local size, name, body_at = #record, plain_name(record, usual)
     names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, FLAGS.plain, name)
+    runs[pair] = struct.pack(RUN, 'c', token + at, 1, now_ms, size, FLAGS.plain, name)
     scores[pair - 1], scores[pair] = ends, seq
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
   end
-  if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
+  if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
     -- A server out of memory takes them behind a removal only.
-    redis.call('LTRIM', ready, '0', '-1')
-    redis.call('HSET', jobs, unpack(runs))
+    redis.call('LTRIM', keys.ready, '0', '-1')
+    redis.call('HSET', keys.jobs, unpack(runs))
   end
   local marks = queue.marks
   widen(queue, MARKS.wide_leases, scores, '+inf')
-  local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
-  if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
-    take_back_runs(jobs, runs)
+  local is_refused = #acked > 0 and type(redis.pcall('ZREM', keys.leases, unpack(acked))) == 'table'
+  if is_refused or type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'table' then
+    take_back_runs(keys.jobs, runs)
     queue.marks = marks
     if is_refused then
-      redis.call('ZREM', leases, '')
+      redis.call('ZREM', keys.leases, '')
     end
     return nil
   end
-  if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
+  if redis.pcall('LTRIM', keys.ready, string.format('%d', count), '-1').err then
     queue.ghosts = queue.ghosts + count
   end
   note_due(queue, ends_ms)
-  note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+  note_waited(queue, numbers, names, are_alike, sum_us)
   queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
   return are_alike and { names[1] } or names, payloads
 end
@@ -241,6 +257,16 @@ local function plain_line(pieces, beginning, numbers, tokens, names)
   for place, name in ipairs(names) do
     pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\t', spelled(name)
   end
+end
+
+-- Adds the line of jobs that were acked; see judge_plain.
+local function add_acked_line(pieces, acked, acks, acks_at)
+  local tokens = { acks[acks_at + PLAIN_ACKS.token] }
+  for place = 2, acked.are_in_turn and 1 or #acked.numbers do
+    tokens[place] = acks[acks_at + (place - 1) * #PLAIN_ACKS + PLAIN_ACKS.token]
+  end
+  local numbers_text, tokens_text = table.concat(acked.numbers, ' '), table.concat(tokens, ' ')
+  plain_line(pieces, '\n*acked\t', numbers_text, tokens_text, names_of(acked))
 end
 
 local function publish_pieces(listeners, pieces, now_ms)

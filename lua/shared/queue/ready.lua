@@ -41,10 +41,10 @@ end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/due.
 -- Answers whether it stands: not where it needs a right to the list that the user misses.
-local function stand_ready(keys, queue, job, seq, in_front, now_us)
+local function stand_ready(keys, queue, job, seq, in_front)
   mark_place(queue, job)
   if job.group ~= '' then
-    join_group(keys, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front)
   elseif
     job.priority ~= 0 or (in_front and (is_marked(queue, MARKS.priorities) or is_marked(queue, MARKS.groups)))
   then
@@ -60,22 +60,21 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
 end
 
 -- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
-local function place_ready(keys, queue, job, seq, size, state, now_us)
-  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+local function place_ready(keys, queue, job, seq, size, state)
+  if stand_ready(keys, queue, job, seq, state == 'b') then
     queue.ready = queue.ready + size
     return state
   end
-  local now_ms = math.floor(now_us / 1000)
-  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
-  note_due(queue, now_ms)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', queue.now_ms), seq)
+  note_due(queue, queue.now_ms)
   queue.scheduled = queue.scheduled + size
   return 's'
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq)
   if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+    leave_group(keys, job, seq, queue.now_us)
   elseif not is_marked(queue, MARKS.priorities) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
@@ -186,18 +185,18 @@ end
 
 -- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
 -- the former, too, of which some have a priority.
-local function ready_page(ready, prioritized, after, limit)
-  local count = redis.call('ZCOUNT', prioritized, '-inf', IN_FRONT)
+local function ready_page(keys, after, limit)
+  local count = redis.call('ZCOUNT', keys.prioritized, '-inf', IN_FRONT)
   local numbers = {}
   if after < count then
     local to = math.min(after + limit, count) - 1
-    numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+    numbers = redis.call('ZRANGE', keys.prioritized, string.format('%.0f', after), string.format('%.0f', to))
   end
   local in_front = #numbers
   if in_front < limit then
     local from = math.max(0, after - count)
     local to = from + limit - in_front - 1
-    local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+    local listed = redis.call('LRANGE', keys.ready, string.format('%.0f', from), string.format('%.0f', to))
     for _, seq in ipairs(listed) do
       numbers[#numbers + 1] = seq
     end
@@ -225,7 +224,7 @@ local function count_work(queue, job)
 end
 
 -- Takes a job that is not claimed from where it stands, whatever its state.
-local function displace(keys, queue, seq, job, run, size, now_us)
+local function displace(keys, queue, seq, job, run, size)
   local state = run and run.state or 'r'
   count_work(queue, job)
   if state == 's' then
@@ -240,7 +239,7 @@ local function displace(keys, queue, seq, job, run, size, now_us)
     redis.call('ZREM', keys.done, seq)
     queue.done = queue.done - size
   else
-    leave_ready(keys, queue, job, seq, now_us)
+    leave_ready(keys, queue, job, seq)
     queue.ready = queue.ready - size
   end
 end

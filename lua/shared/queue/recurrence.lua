@@ -76,8 +76,8 @@ local function begins_behind(before, rule, now_ms)
 end
 
 -- The definition is stored already. Answers the recurrence as it is now.
-local function begin_recurrence(keys, queue, id, before, rule, now_ms)
-  local behind_ms = begins_behind(before, rule, now_ms)
+local function begin_recurrence(keys, queue, id, before, rule)
+  local behind_ms = begins_behind(before, rule, queue.now_ms)
   set_mark(queue, MARKS.recurrences)
   local was = before or { last_ms = 0, last_job = 0, runs = 0 }
   local blank = struct.pack('>dddddB', 0, was.last_ms, was.last_job, was.runs, behind_ms, 0)
@@ -226,8 +226,8 @@ local function take_times(recurrence, now_ms, most)
 end
 
 -- Enqueues the job of a run, unless its id is known or its unique key is held. The job is ready since its run was due.
-local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
-  local job, now_ms = read_job(recurrence.record), math.floor(now_us / 1000)
+local function spawn_job(keys, queue, id, recurrence, time_ms)
+  local job, now_ms = read_job(recurrence.record), queue.now_ms
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
   job.id = id .. '@' .. exact(time_ms)
   if
@@ -236,10 +236,10 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   then
     return
   end
-  local number = number_jobs(queue, 1, now_us)
+  local number = number_jobs(queue, 1)
   local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-  add_run(fields, seq, pack_run('r', 0, 0, time_ms, size, flags, job.name))
+  add_run(fields, seq, pack_new_run('r', time_ms, size, flags, job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   enter_tags(keys.tagged, seq, job.tags)
@@ -248,16 +248,15 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
-  if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, time_ms, size, flags, job.name))
+  if place_ready(keys, queue, job, seq, size, 'r') == 's' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('s', time_ms, size, flags, job.name))
   end
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
 
 -- At most so many runs, and recurrences, and no more behind those that reach CALL_BYTES.
-local function spawn_due(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', now_ms, 'LIMIT', '0', most)
+local function spawn_due(keys, queue, most)
+  local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', queue.now_ms, 'LIMIT', '0', most)
   local bytes = 0
   for _, id in ipairs(due) do
     if most > 0 and bytes < CALL_BYTES then
@@ -267,9 +266,9 @@ local function spawn_due(keys, queue, now_us, most)
       local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
       local take = recurrence.every_ms > 0 and take_intervals or take_times
       local fits = math.ceil((CALL_BYTES - bytes) / math.max(1, #recurrence.record))
-      local times = take(recurrence, now_ms, math.min(most, left, fits))
+      local times = take(recurrence, queue.now_ms, math.min(most, left, fits))
       for _, time_ms in ipairs(times) do
-        spawn_job(keys, queue, id, recurrence, time_ms, now_us)
+        spawn_job(keys, queue, id, recurrence, time_ms)
       end
       most, bytes = most - #times, bytes + #recurrence.record * (#times + 1)
       save_progress(keys, queue, id, recurrence)

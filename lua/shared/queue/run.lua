@@ -10,8 +10,25 @@
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
+local RUN = '>c1dHdI4Bc0'
+
+-- Of a job that goes on, as it is from now on; the rest is as its run says.
+local function pack_run(run, state, at_ms)
+  return struct.pack(RUN, state, run.token, run.attempts, at_ms, run.size, run.flags, run.name)
+end
+
+-- Of a job that was never claimed.
+local function pack_new_run(state, at_ms, size, flags, name)
+  return struct.pack(RUN, state, 0, 0, at_ms, size, flags, name)
+end
+
+-- Of a job that is claimed now.
+local function pack_claimed_run(token, attempts, now_ms, size, flags, name)
+  return struct.pack(RUN, 'c', token, attempts, now_ms, size, flags, name)
+end
+
+local function store_run(jobs, seq, run, state, at_ms)
+  redis.call('HSET', jobs, 'r' .. seq, pack_run(run, state, at_ms))
 end
 
 local function unpack_run(packed)
@@ -48,8 +65,8 @@ end
 
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+local function pack_failure(at_ms, failure)
+  return struct.pack('>dHc0', at_ms, #failure.kind, failure.kind) .. failure.message
 end
 
 local function unpack_failure(packed)
@@ -90,25 +107,25 @@ end
 --   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
 local MOST_HISTORY = 100
 
--- Changes the flags of the run, which the caller writes.
-local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+-- Notes such an entry, but for what the run says. Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, entry)
   local stored = has_flag(run.flags, FLAGS.stored) and redis.call('HGET', jobs, 'h' .. seq)
-  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
-  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  local packed = struct.pack('>c1dHdd', entry.what, entry.at_ms, run.attempts, run.token, entry.claimed_ms)
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, packed .. entry.kind, MOST_HISTORY, 1))
   run.flags = flagged(run.flags, FLAGS.stored)
 end
 
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
-local function note_run(idle, queue, recurrence, now_ms, how)
+local function note_run(idle, queue, recurrence)
   if recurrence.next_ms > 0 then
     note_due(queue, recurrence.next_ms)
-    see_to(idle, queue, recurrence.next_ms, now_ms, how)
+    see_to(idle, queue, recurrence.next_ms)
   end
 end
 
 -- Remembers why a job failed last; see `pack_failure`.
-local function note_failure(jobs, seq, at_ms, kind, message)
-  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
+local function note_failure(jobs, seq, at_ms, failure)
+  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, failure))
 end
 
 -- When a job is tried again, and how it waits until then.
@@ -133,46 +150,37 @@ local function backoff_of(job, run)
 end
 
 -- A job that was claimed waits again, until it is due.
-local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+local function wait_again(keys, queue, seq, job, run, due_ms)
   local state = 's'
-  if due_ms <= math.floor(now_us / 1000) then
-    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  if due_ms <= queue.now_ms then
+    state = place_ready(keys, queue, job, seq, run.size, 'r')
   else
     queue.scheduled = queue.scheduled + run.size
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
   end
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-  )
+  store_run(keys.jobs, seq, run, state, due_ms)
 end
 
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
-local function begin_again(keys, queue, seq, job, run, now_us)
-  local now_ms = math.floor(now_us / 1000)
+local function begin_again(keys, queue, seq, job, run)
   if run.state == 'f' then
     if has_flag(run.flags, FLAGS.owed) then
       keep_end(keys, queue, seq, job, run)
     end
-    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+    local claimed_ms = math.floor(run.token / 1000)
+    note_history(keys.jobs, seq, run, { what = 'f', at_ms = run.at_ms, claimed_ms = claimed_ms, kind = '' })
   end
   if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
     -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
     run.flags = flagged(run.flags, FLAGS.awaited)
   end
   happened(queue, 'requeued', seq, job, run, '')
-  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
-  local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
-  )
+  note_history(keys.jobs, seq, run, { what = 'q', at_ms = queue.now_ms, claimed_ms = 0, kind = '' })
+  local state = place_ready(keys, queue, job, seq, run.size, 'r')
+  run.attempts = 0
+  store_run(keys.jobs, seq, run, state, queue.now_ms)
   redis.call('HDEL', keys.jobs, 'o' .. seq)
 end
 

@@ -102,6 +102,16 @@ local function open_queue(meta, caller, codec, partitions)
   return refusal_of_queue(queue, codec, partitions), queue
 end
 
+-- What belongs to the whole call: its time, how those who wait are told (see shared/messages; nil: nobody is), and where somebody
+-- listens to events, room for those of the call.
+local function begin_call(queue, how)
+  local now_us = clock_us()
+  queue.now_us, queue.now_ms, queue.how = now_us, math.floor(now_us / 1000), how
+  if queue.listened_ms > queue.now_ms then
+    queue.events = {}
+  end
+end
+
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local MARKS = bits({
   'priorities',
@@ -135,8 +145,8 @@ end
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of `count` new jobs is `queue.last`; answers the first.
-local function number_jobs(queue, count, now_us)
-  local first = math.max(queue.last + 1, now_us)
+local function number_jobs(queue, count)
+  local first = math.max(queue.last + 1, queue.now_us)
   queue.last = first + count - 1
   queue.enqueued = queue.enqueued + count
   return first
@@ -167,9 +177,9 @@ end
 -- Changes to the main key of a queue; see above for its fields.
 
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
+local function begin_queue(meta, queue)
   if queue.began_us == 0 then
-    queue.began_us = now_us
+    queue.began_us = queue.now_us
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
@@ -237,13 +247,13 @@ local function save_queue(meta, queue)
 end
 
 -- Saves the queue and remembers the call, in one write.
-local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+local function save_queue_and_call(meta, queue, caller, call, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  local record = call_record(call, now_ms, answer)
+  local record = call_record(call, queue.now_ms, answer)
   local added = write_state(meta, queue, packed_state(queue), caller, record)
-  forget_old_calls(meta, call, added, now_ms)
+  forget_old_calls(meta, call, added, queue.now_ms)
 end
 
 -- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
@@ -254,7 +264,7 @@ local function refuse_when_full(keys)
   redis.call('ZADD', keys.parents, 'XX', '0', '')
 end
 
-local function try_rights(meta, queue, keys)
+local function try_rights(keys, queue)
   redis.call('HDEL', keys.jobs, '')
   redis.call('ZREM', keys.parents, '')
   redis.call('ZADD', keys.parents, 'XX', '0', '')
@@ -264,7 +274,7 @@ local function try_rights(meta, queue, keys)
   redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
   redis.call('ZRANGEBYLEX', keys.children, '+', '-')
   if queue.began_us > 0 then
-    redis.call('HSET', meta, 'codec', queue.codec)
+    redis.call('HSET', keys.meta, 'codec', queue.codec)
   end
 end
 

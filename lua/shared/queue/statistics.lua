@@ -18,7 +18,7 @@ local function count_job(queue, kind, name)
     counted = {}
     queue.counted = counted
   end
-  local key = #name < 255 and kind .. name or kind
+  local key = note_key(kind, name)
   if not counted[key] then
     counted[key], counted[#counted + 1] = 0, key
   end
@@ -27,18 +27,17 @@ end
 
 -- A note of jobs that are only counted.
 local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
+  local key = note_key(kind, name)
   return struct.pack(NOTE, #key, key, 0, count, 0, 0)
 end
 
 -- As shared/queue/plain, for any jobs.
 
--- Notes jobs of a flat list, `step` values each: since when it waited or ran, and, `name_at` behind that, its name. There are
--- `per_ms` units of that time to a millisecond.
-local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+-- Notes jobs of a flat list: since when each waited or ran, and its name. There are `per_ms` units of that time to a millisecond.
+local function note_spans(queue, kind, list, now, per_ms)
   local groups, by_name = {}, {}
-  for at = 1, #list, step do
-    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+  for at = 1, #list, 2 do
+    local name, span_ms = list[at + 1], (now - list[at]) / per_ms
     local bucket = bucket_of(span_ms)
     local by_bucket = by_name[name]
     if not by_bucket then
@@ -50,12 +49,12 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
       group.count, group.sum = group.count + 1, group.sum + span_ms
       group.greatest = span_ms > group.greatest and span_ms or group.greatest
     else
-      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      group = { key = note_key(kind, name), bucket = bucket, count = 1, sum = span_ms, greatest = span_ms }
       by_bucket[bucket], groups[#groups + 1] = group, group
     end
   end
   for _, group in ipairs(groups) do
-    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+    note_alike(queue, group.key, group.bucket, group.count, group.sum, group.greatest)
   end
 end
 
@@ -295,20 +294,20 @@ end
 
 -- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 
-local function fold(notes, stats)
-  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+local function fold(keys)
+  local noted, names = redis.pcall('GET', keys.notes), redis.pcall('HGET', keys.stats, 'names')
   if type(noted) ~= 'string' or type(names) == 'table' then
     return false
   end
-  local changed = changed_periods(stats, noted, names or '')
+  local changed = changed_periods(keys.stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
   -- What is folded once is not folded again.
-  return type(redis.pcall('DEL', notes)) == 'number'
-    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
+  return type(redis.pcall('DEL', keys.notes)) == 'number'
+    and type(redis.pcall('HSET', keys.stats, unpack(pairs_of))) == 'number'
 end
 
 -- What a call has noted for the statistics and counted.
@@ -336,24 +335,24 @@ local MOST_NOTES = 16384
 local NOTES_KEPT_MS = '7862400000'
 
 -- Notes end no call: where the user misses a right to them there are none.
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
+local function leave_notes(keys, queue, noted)
+  local minute = queue.now_ms / 60000 - queue.now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
-  local length = redis.pcall('APPEND', notes, noted)
+  local length = redis.pcall('APPEND', keys.notes, noted)
   if type(length) ~= 'number' then
     return
   end
   queue.minute = minute
   if length > MOST_NOTES then
-    if fold(notes, stats) then
-      redis.pcall('PEXPIRE', stats, NOTES_KEPT_MS)
+    if fold(keys) then
+      redis.pcall('PEXPIRE', keys.stats, NOTES_KEPT_MS)
       queue.minute = 0
     end
   elseif is_new then
-    redis.pcall('PEXPIRE', notes, NOTES_KEPT_MS)
+    redis.pcall('PEXPIRE', keys.notes, NOTES_KEPT_MS)
   end
 end
 

@@ -26,22 +26,22 @@ local function stands_in_list(record, packed)
   return job.group == '' and job.priority == 0
 end
 
-local function take_listed(jobs, ready, queue, count, taken)
+local function take_listed(keys, queue, count, taken)
   local seen = taken.seen
   while count > 0 and taken.more_ghosts > 0 do
     local from = taken.passed
     local numbers =
-      redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
+      redis.pcall('LRANGE', keys.ready, string.format('%d', from), string.format('%d', from + count - 1))
     if numbers.err then
       -- What was acked is so though nothing may be claimed.
       queue.is_refused = true
-      return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
+      return queue.over == 0 and redis.call('LRANGE', keys.ready, '1', '0')
     elseif #numbers == 0 then
       queue.ghosts = 0
       return
     end
     taken.passed = from + #numbers
-    local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+    local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       if stands_in_list(record, packed) and not (seen and seen[seq]) then
@@ -76,14 +76,18 @@ local function take_numbers(jobs, numbers, taken)
   end
 end
 
+-- The scores of what is served before the list, and behind it.
+local SIDES = { before = { '-inf', '(0' }, behind = { '(0', '+inf' } }
+
 -- `side`: of which side of the list they are; so many of them are taken already.
-local function take_prioritized(jobs, prioritized, side, from, to, count, taken)
-  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', taken[side], count)
+local function take_prioritized(keys, side, count, taken)
+  local from, to = unpack(SIDES[side])
+  local numbers = redis.call('ZRANGEBYSCORE', keys.prioritized, from, to, 'LIMIT', taken[side], count)
   taken[side] = taken[side] + #numbers
   for _, seq in ipairs(numbers) do
     taken.prioritized[#taken.prioritized + 1] = seq
   end
-  take_numbers(jobs, numbers, taken)
+  take_numbers(keys.jobs, numbers, taken)
 end
 
 -- The next job of the group whose turn it is, and how many groups have none any more by that.
@@ -108,15 +112,15 @@ local function take_of_group(keys, now_us)
 end
 
 -- The list counts as one group more.
-local function take_in_turn(keys, queue, count, now_us, taken)
+local function take_in_turn(keys, queue, count, taken)
   local ring = redis.call('LLEN', keys.turns)
   while count > 0 and ring > 0 and taken.more_empty > 0 do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
-      take_listed(keys.jobs, keys.ready, queue, 1, taken)
+      take_listed(keys, queue, 1, taken)
     else
-      local seq, gone = take_of_group(keys, now_us)
+      local seq, gone = take_of_group(keys, queue.now_us)
       ring = ring - gone
       if seq then
         queue.turn = queue.turn + 1
@@ -127,34 +131,34 @@ local function take_in_turn(keys, queue, count, now_us, taken)
     end
     count = count - (#taken - before) / 3
   end
-  take_listed(keys.jobs, keys.ready, queue, count, taken)
+  take_listed(keys, queue, count, taken)
 end
 
 -- At most so many, behind what was taken before.
-local function take_some(keys, queue, count, now_us, taken)
+local function take_some(keys, queue, count, taken)
   local before = #taken
   local has_priorities = is_marked(queue, MARKS.priorities)
   if has_priorities then
-    take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
+    take_prioritized(keys, 'before', count, taken)
   end
   if is_marked(queue, MARKS.groups) then
-    take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
+    take_in_turn(keys, queue, count - (#taken - before) / 3, taken)
   else
-    take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
+    take_listed(keys, queue, count - (#taken - before) / 3, taken)
   end
   local left = count - (#taken - before) / 3
   if has_priorities and left > 0 then
-    take_prioritized(keys.jobs, keys.prioritized, 'behind', '(0', '+inf', left, taken)
+    take_prioritized(keys, 'behind', left, taken)
   end
   return taken
 end
 
 -- One after the other, as far as one call does. Answers also whether there may be more.
-local function take_large(keys, queue, count, now_us, taken)
+local function take_large(keys, queue, count, taken)
   local budget = budget_of(count)
   while is_left(budget) do
     local before = #taken
-    take_some(keys, queue, 1, now_us, taken)
+    take_some(keys, queue, 1, taken)
     if #taken == before then
       return taken, false
     end
@@ -165,7 +169,7 @@ local function take_large(keys, queue, count, now_us, taken)
 end
 
 -- At most so many. Answers also whether there may be more that did not fit into one answer.
-local function take_ready(keys, queue, count, now_us)
+local function take_ready(keys, queue, count)
   if
     is_marked(queue, MARKS.returned)
     and (is_marked(queue, MARKS.priorities) or is_marked(queue, MARKS.groups))
@@ -184,9 +188,9 @@ local function take_ready(keys, queue, count, now_us)
     more_empty = MOST_EMPTY,
   }
   if is_marked(queue, MARKS.bodies) and queue.ready > CALL_BYTES then
-    return take_large(keys, queue, count, now_us, taken)
+    return take_large(keys, queue, count, taken)
   end
-  return take_some(keys, queue, count, now_us, taken), false
+  return take_some(keys, queue, count, taken), false
 end
 
 -- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing. Answers whether

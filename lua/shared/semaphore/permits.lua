@@ -8,8 +8,9 @@
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied.
-local function read_semaphore(state)
+-- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied. With it go the time of the call, and, of
+-- one that grants permits to those who wait, `claim_ms` and `how`; see shared/line.
+local function read_semaphore(state, now_us)
   local stored = redis.call('GET', state)
   if not stored then
     return {
@@ -21,6 +22,8 @@ local function read_semaphore(state)
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
+      now_us = now_us,
+      now_ms = math.floor(now_us / 1000),
     }
   end
   local layout, limit, resized, used, token, soonest, last, last_ticket =
@@ -37,11 +40,13 @@ local function read_semaphore(state)
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
+    now_us = now_us,
+    now_ms = math.floor(now_us / 1000),
   }
 end
 
-local function open_semaphore(state)
-  local semaphore = read_semaphore(state)
+local function open_semaphore(state, now_us)
+  local semaphore = read_semaphore(state, now_us)
   if semaphore.layout ~= SEMAPHORE_LAYOUT then
     return redis.error_reply('LAYOUT ' .. semaphore.layout)
   end
@@ -65,12 +70,12 @@ local function parse_permit(text)
 end
 
 -- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
+local function permit_of(keys, id)
+  local token = redis.call('HGET', keys.ids, 'i' .. id)
   if not token then
     return nil, nil
   end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+  return token, tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 end
 
 -- Granting permits and removing them.
@@ -79,8 +84,8 @@ local PERMITS_KEPT_MS = 60000
 local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not. Answers what they were.
-local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
+local function forget_permits(keys, semaphore, tokens)
+  local known = redis.call('HMGET', keys.ids, unpack(tokens))
   local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
@@ -89,14 +94,14 @@ local function forget_permits(semaphore, permits, ids, tokens)
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
+  redis.call('ZREM', keys.permits, unpack(tokens))
+  redis.call('HDEL', keys.ids, unpack(fields))
   return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+local function look_ahead(keys, semaphore)
+  local soonest = redis.call('ZRANGE', keys.permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -105,16 +110,16 @@ local function look_ahead(semaphore, permits)
 end
 
 -- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
+local function end_permit(keys, semaphore, token, expires_at_ms)
+  forget_permits(keys, semaphore, { token })
   if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
+    look_ahead(keys, semaphore)
   end
 end
 
 -- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
+local function next_end_in_ms(semaphore)
+  return math.max(1, semaphore.soonest_end_ms - semaphore.now_ms)
 end
 
 -- In which step the keys go: they outlive the last permit, for a while.
@@ -122,32 +127,32 @@ local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
 end
 
-local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
+local function keep_permits(keys, semaphore)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - semaphore.now_ms)
+  redis.call('PEXPIRE', keys.permits, kept_ms)
+  redis.call('PEXPIRE', keys.ids, kept_ms)
 end
 
 -- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
+local function new_token(semaphore)
+  return string.format('%.0f', next_token(semaphore.token, semaphore.now_us))
 end
 
 -- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
-local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
-  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
+  local expires_at_ms = math.max(ends_at_ms, semaphore.now_ms + lease_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
   -- Before ZADD, for a full server takes this as the first write.
-  keep_permits(semaphore, permits, ids, now_ms)
-  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+  keep_permits(keys, semaphore)
+  redis.call('ZADD', keys.permits, 'XX', expires_at_ms, token)
   if ends_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
+    look_ahead(keys, semaphore)
   end
   return expires_at_ms
 end
 
 -- Grants a ticket a permit.
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
   local soonest = first and expires_at_ms or semaphore.soonest_end_ms
   semaphore.token = token
@@ -155,30 +160,39 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
   local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+  redis.call('ZADD', keys.permits, expires_at_ms, token)
+  redis.call('HSET', keys.ids, token, permit, 'i' .. ticket.id, token)
   if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
+    keep_permits(keys, semaphore)
   end
 end
 
 -- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
 -- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+local function reap(keys, semaphore)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > semaphore.now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local ended = redis.call(
+    'ZRANGEBYSCORE',
+    keys.permits,
+    '-inf',
+    semaphore.now_ms,
+    'WITHSCORES',
+    'LIMIT',
+    '0',
+    MOST_REAPED
+  )
   local tokens = {}
   for at = 1, #ended, 2 do
     tokens[#tokens + 1] = ended[at]
   end
   if tokens[1] then
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+    for at, permit in ipairs(forget_permits(keys, semaphore, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
     end
   end
-  look_ahead(semaphore, permits)
+  look_ahead(keys, semaphore)
   return true
 end
 
@@ -206,27 +220,28 @@ local function semaphore_text(semaphore)
   )
 end
 
-local function semaphore_kept_ms(semaphore, now_ms)
+local function semaphore_kept_ms(semaphore)
   local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  local left_ms =
+    math.max(semaphore.last_end_ms - semaphore.now_ms, behind_ms(semaphore.token, semaphore.now_ms))
   return string.format('%.0f', left_ms + kept_ms)
 end
 
-local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+local function save_semaphore(keys, semaphore)
+  redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
 end
 
 -- As `save_semaphore`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
+local function save_freed_semaphore(keys, semaphore)
+  redis.call('PEXPIRE', keys.state, semaphore_kept_ms(semaphore))
+  save_semaphore(keys, semaphore)
 end
 
-local function save_changed(state, semaphore, now_ms, dirty)
+local function save_changed(keys, semaphore, dirty)
   if dirty then
-    save_semaphore(state, semaphore, now_ms)
+    save_semaphore(keys, semaphore)
   end
 end

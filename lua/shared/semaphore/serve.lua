@@ -7,15 +7,14 @@ local MOST_GRANTED = 100
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
 -- when the process is gone.
-local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
+local function hand_permit(keys, semaphore, ticket, behind)
+  local heard = listens_here(ticket, semaphore.how)
   if heard == false then
-    redis.call('ZREM', queue, ticket.text)
+    redis.call('ZREM', keys.queue, ticket.text)
     return 'gone'
   end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local now_ms, lease_ms = semaphore.now_ms, offered_ms(semaphore, ticket, heard)
+  local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local is_offer = lease_ms < ticket.lease_ms
   local together = not is_offer
@@ -26,41 +25,40 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
-      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
+      recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore))
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
-  if not tell_granted(queue, ticket, message, how) then
+  if not tell_granted(keys, semaphore, ticket, message) then
     return 'untold'
   end
-  redis.call('ZREM', queue, ticket.text)
-  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  redis.call('ZREM', keys.queue, ticket.text)
+  add_permit(keys, semaphore, ticket, token, expires_at_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
-local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
+local function first_two(keys)
+  local pair = redis.call('ZRANGE', keys.queue, '0', '1')
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
 -- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
 -- is; 'more' when the call ended among tickets of the dead.
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
+local function serve(keys, semaphore, own)
   local granted = 0
   -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
   local asleep
   local ticket, behind
   if semaphore.late then
-    send_back(queue, semaphore.late, own, how)
+    send_back(keys, semaphore, semaphore.late, own)
   end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
-      ticket, behind = first_two(queue)
+      ticket, behind = first_two(keys)
     end
     if not ticket then
       semaphore.last_ticket = 0
@@ -68,22 +66,22 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
     end
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
-      redis.call('ZREM', queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+      redis.call('ZREM', keys.queue, ticket.text)
+      tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local recheck_ms, looks = next_end_in_ms(semaphore), own ~= '' and fits(semaphore, 1)
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
+        redis.call('ZREM', keys.queue, ticket.text)
       else
         local passed = false
         if looks then
-          passed = pass_silent(queue, ticket, own, now_ms, how)
+          passed = pass_silent(keys, semaphore, ticket, own)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
-            call_other(queue, asleep, recheck_ms, how)
+            call_other(keys, semaphore, asleep, recheck_ms)
           end
           return 'served'
         end
@@ -91,16 +89,16 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if tell_process(ticket, 'come ' .. ticket.id, semaphore.how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
+      redis.call('ZREM', keys.queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+      local came = hand_permit(keys, semaphore, ticket, behind)
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
-        if not pass_silent(queue, ticket, own, now_ms, how) then
+        if not pass_silent(keys, semaphore, ticket, own) then
           return 'served'
         end
         behind = nil
@@ -110,9 +108,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  ticket = first_ticket(queue)
+  ticket = first_ticket(keys)
   if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, how)
+    tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
   end
   return 'more'
 end

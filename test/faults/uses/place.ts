@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Driver, type PeriluneOptions, perilune } from 'perilune'
+import { type ConnectionOptions, type Driver, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { onTestFinished } from 'vitest'
 import type { Place } from './use.ts'
 
-interface PlaceOptions extends PeriluneOptions {
+interface PlaceOptions extends ConnectionOptions {
   /** Where the library connects. */
   readonly driver?: Driver
   /** Where `client` connects, and the library when it has no driver of its own. */

@@ -15,15 +15,15 @@ export const queueSabotages: readonly (ScriptSabotage & { readonly found: QueueR
   {
     what: 'a job whose worker was lost is given out as if nobody had begun it',
     scripts: /^queue\/ack-and-claim$/,
-    rule: 'pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)',
-    instead: 'pack_run(state, run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)',
+    rule: 'store_run(keys.jobs, seq, run, state, queue.now_ms)',
+    instead: 'run.attempts = run.attempts - 1 store_run(keys.jobs, seq, run, state, queue.now_ms)',
     found: 'attempts',
   },
   {
     what: 'jobs are taken back before their leases are over',
     scripts: /^queue\/ack-and-claim$/,
-    rule: "redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)",
-    instead: "redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms + 900, 'LIMIT', '0', most)",
+    rule: "redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms, 'LIMIT', '0', most)",
+    instead: "redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms + 900, 'LIMIT', '0', most)",
     found: 'overlap',
   },
   {

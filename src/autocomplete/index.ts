@@ -1,0 +1,20 @@
+// What `perilune/autocomplete` exports.
+
+import * as operations from '../generated/autocomplete.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { Autocomplete, type AutocompleteOptions } from './autocomplete.ts'
+
+export * from './autocomplete.ts'
+
+/** For `preload` of a connection. */
+export const autocompleteScripts: StructureScripts = /* @__PURE__ */ scriptsOf('autocomplete', operations)
+
+/** Texts that are suggested while someone types. Throws InvalidArgumentError. */
+export function autocomplete<Payload = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: AutocompleteOptions<Payload> = {},
+): Autocomplete<Payload> {
+  return new Autocomplete(runtimeOf(connection), name, options)
+}

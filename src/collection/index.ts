@@ -1,0 +1,52 @@
+// What `perilune/collection` exports.
+
+import * as operations from '../generated/collection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import type { CollectionHash, CollectionList, CollectionSet, CollectionSortedSet } from './collection.ts'
+import type { Kind } from './forms.ts'
+import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './open.ts'
+
+export * from './collection.ts'
+export type { CollectionOptionsOf, CollectionsByKind } from './open.ts'
+
+/** For `preload` of a connection. */
+export const collectionScripts: StructureScripts = /* @__PURE__ */ scriptsOf('collection', operations)
+
+/** A cached list, replaced in one step. Throws InvalidArgumentError. */
+export function collection<Value = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: CollectionOptionsOf<Value, 'list'>,
+): CollectionList<Value>
+/** A cached set, replaced in one step. Throws InvalidArgumentError. */
+export function collection<Value = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: CollectionOptionsOf<Value, 'set'>,
+): CollectionSet<Value>
+/** A cached hash, replaced in one step. Throws InvalidArgumentError. */
+export function collection<Value = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: CollectionOptionsOf<Value, 'hash'>,
+): CollectionHash<Value>
+/** A cached sorted set, replaced in one step. Throws InvalidArgumentError. */
+export function collection<Value = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: CollectionOptionsOf<Value, 'sortedSet'>,
+): CollectionSortedSet<Value>
+/** Items that are cached as a whole. Throws InvalidArgumentError. */
+export function collection<Value = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: CollectionOptionsOf<Value, Kind>,
+): CollectionsByKind<Value>[Kind]
+export function collection<Value>(
+  connection: HasRuntime,
+  name: string,
+  options: CollectionOptionsOf<Value, Kind>,
+): CollectionsByKind<Value>[Kind] {
+  return openCollection(runtimeOf(connection), name, options)
+}

@@ -1,0 +1,32 @@
+// What `perilune/counters` exports.
+
+import * as operations from '../generated/counters.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import type { Counters, CountersOptions } from './counters.ts'
+import type { DerivedCounters, DerivedCountersOptions } from './derived.ts'
+import type { DurableCounters, DurableCountersOptions } from './durable.ts'
+import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
+
+export * from './counters.ts'
+
+/** For `preload` of a connection. */
+export const countersScripts: StructureScripts = /* @__PURE__ */ scriptsOf('counters', operations)
+
+/** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. Throws InvalidArgumentError. */
+export function counters(connection: HasRuntime, name: string, options: CountersOptions): Counters
+/** Values that are counts of rows of yours in an SQL database, and that Redis shows. Throws InvalidArgumentError. */
+export function counters(
+  connection: HasRuntime,
+  name: string,
+  options: DerivedCountersOptions,
+): DerivedCounters
+/** Values that are changed in transactions of an SQL database, and that Redis shows. Throws InvalidArgumentError. */
+export function counters<Client>(
+  connection: HasRuntime,
+  name: string,
+  options: DurableCountersOptions<Client>,
+): DurableCounters<Client>
+export function counters(connection: HasRuntime, name: string, options: AnyCountersOptions): AnyCounters {
+  return openCounters(runtimeOf(connection), name, options)
+}

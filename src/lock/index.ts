@@ -1,0 +1,42 @@
+// What `perilune/lock` exports.
+
+import * as operations from '../generated/lock.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { Election, type ElectionOptions } from './election.ts'
+import { Fenced, type FencedOptions } from './fenced.ts'
+import { Lock, type LockOptions } from './lock.ts'
+import { LockSet } from './lock-set.ts'
+
+export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './election.ts'
+export { Fenced, type FencedOptions } from './fenced.ts'
+export type { LockInspection } from './inspection.ts'
+export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock.ts'
+export { LockSet, type SetLease } from './lock-set.ts'
+
+/** For `preload` of a connection. */
+export const lockScripts: StructureScripts = /* @__PURE__ */ scriptsOf('lock', operations)
+
+/** At most one holder at a time, for a limited time. Throws InvalidArgumentError. */
+export function lock(connection: HasRuntime, name: string, options: LockOptions = {}): Lock {
+  return new Lock(runtimeOf(connection), name, options)
+}
+
+/** Several locks at once, all or none. Throws InvalidArgumentError. */
+export function locks(connection: HasRuntime, names: readonly string[], options: LockOptions = {}): LockSet {
+  return new LockSet(runtimeOf(connection), names, options)
+}
+
+/** One leader among all processes that campaign under a name. Throws InvalidArgumentError. */
+export function election(connection: HasRuntime, name: string, options: ElectionOptions = {}): Election {
+  return new Election(runtimeOf(connection), name, options)
+}
+
+/** A value that only the newest holder of a lock can write. Throws InvalidArgumentError. */
+export function fenced<Value = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: FencedOptions<Value> = {},
+): Fenced<Value> {
+  return new Fenced(runtimeOf(connection), name, options)
+}

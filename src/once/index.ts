@@ -1,0 +1,20 @@
+// What `perilune/once` exports.
+
+import * as operations from '../generated/once.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { Once, type OnceOptions } from './once.ts'
+
+export * from './once.ts'
+
+/** For `preload` of a connection. */
+export const onceScripts: StructureScripts = /* @__PURE__ */ scriptsOf('once', operations)
+
+/** Idempotency keys: the work of a key is done once, and everybody gets its result. Throws InvalidArgumentError. */
+export function once<Result = unknown>(
+  connection: HasRuntime,
+  name: string,
+  options: OnceOptions<Result> = {},
+): Once<Result> {
+  return new Once(runtimeOf(connection), name, options)
+}

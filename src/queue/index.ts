@@ -1,0 +1,47 @@
+// What `perilune/queue` exports.
+
+import * as operations from '../generated/queue.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { openQueue } from './open.ts'
+import type { PartitionedQueue, PartitionedQueueOptions } from './partitioned.ts'
+import type { Queue } from './queue.ts'
+import type { QueueOptions } from './queue-options.ts'
+import type { GivenBy, MadeBy, SchemasByName } from './schemas.ts'
+
+export * from './queue.ts'
+
+/** For `preload` of a connection. */
+export const queueScripts: StructureScripts = /* @__PURE__ */ scriptsOf('queue', operations)
+
+/** Jobs in several slots; the schemas say what their payloads are. Throws InvalidArgumentError. */
+export function queue<Schemas extends SchemasByName>(
+  connection: HasRuntime,
+  name: string,
+  options: PartitionedQueueOptions & { schemas: Schemas },
+): PartitionedQueue<MadeBy<Schemas>, GivenBy<Schemas>>
+/** Jobs in several slots: one name, one worker, more than one core takes. Throws InvalidArgumentError. */
+export function queue<Jobs extends object = Record<string, unknown>>(
+  connection: HasRuntime,
+  name: string,
+  options: PartitionedQueueOptions,
+): PartitionedQueue<Jobs>
+/** Jobs, each done by one worker at a time; the schemas say what their payloads are. Throws InvalidArgumentError. */
+export function queue<Schemas extends SchemasByName>(
+  connection: HasRuntime,
+  name: string,
+  options: QueueOptions & { schemas: Schemas },
+): Queue<MadeBy<Schemas>, GivenBy<Schemas>>
+/** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. Throws InvalidArgumentError. */
+export function queue<Jobs extends object = Record<string, unknown>>(
+  connection: HasRuntime,
+  name: string,
+  options?: QueueOptions,
+): Queue<Jobs>
+export function queue(
+  connection: HasRuntime,
+  name: string,
+  options: QueueOptions | PartitionedQueueOptions = {},
+): Queue | PartitionedQueue {
+  return openQueue(runtimeOf(connection), name, options)
+}

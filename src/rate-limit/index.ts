@@ -1,0 +1,28 @@
+// What `perilune/rate-limit` exports.
+
+import * as operations from '../generated/rate-limit.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import type { Allowed, Denied } from './decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit.ts'
+
+export type { Allowed, Decision, Denied, LimitState, Outage, SubjectInspection } from './decision.ts'
+export { type RateLimitHeaderOptions, type RateLimitHeaders, rateLimitHeaders } from './headers.ts'
+export type { Algorithm, ConcurrencyLimit, GcraLimit, Limit, SlidingWindowLimit } from './limits.ts'
+export type { OnOutage } from './outage.ts'
+export * from './rate-limit.ts'
+
+/** For `preload` of a connection. */
+export const rateLimitScripts: StructureScripts = /* @__PURE__ */ scriptsOf('rate-limit', operations)
+
+/** How much each subject may take; without `onOutage` a decision is always the store's own. Throws InvalidArgumentError. */
+export function rateLimit(
+  connection: HasRuntime,
+  name: string,
+  options: RateLimitOptions & { onOutage?: 'throw' },
+): RateLimit<Allowed | Denied>
+/** How much each subject may take, and what happens while the store cannot decide. Throws InvalidArgumentError. */
+export function rateLimit(connection: HasRuntime, name: string, options: RateLimitOptions): RateLimit
+export function rateLimit(connection: HasRuntime, name: string, options: RateLimitOptions): RateLimit {
+  return new RateLimit(runtimeOf(connection), name, options)
+}

@@ -1,0 +1,17 @@
+// What `perilune/semaphore` exports.
+
+import * as operations from '../generated/semaphore.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { Semaphore, type SemaphoreOptions } from './semaphore.ts'
+
+export type { SemaphoreInspection } from './inspection.ts'
+export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore.ts'
+
+/** For `preload` of a connection. */
+export const semaphoreScripts: StructureScripts = /* @__PURE__ */ scriptsOf('semaphore', operations)
+
+/** Permits for a limited time, of which so many are out at once as the limit allows. Throws InvalidArgumentError. */
+export function semaphore(connection: HasRuntime, name: string, options: SemaphoreOptions): Semaphore {
+  return new Semaphore(runtimeOf(connection), name, options)
+}
