@@ -84,8 +84,8 @@ const guildClear: ScriptOperation<GuildClearArguments, GuildClearAnswer> = {
     sha1: '4f46ec705a5f9bd00ef2465a369c63e71adba7f2',
     reads: false, bytes: false,
     lines: [
-      [1, 'redis/guild/clear.lua', 7],
-      [2, 'redis/guild/clear.lua', 9],
+      [1, 'redis/guild/keys.lua', 3],
+      [2, 'redis/guild/clear.lua', 8],
     ],
     source: `local members = KEYS[1]
 redis.call('UNLINK', members)
@@ -131,8 +131,9 @@ const guildCompleteByRange: ScriptOperation<GuildCompleteByRangeArguments, Guild
     sha1: '3160106f5453f4fd947e581871213c879161a378',
     reads: true, bytes: false,
     lines: [
-      [1, 'redis/guild/complete-by-range.lua', 8],
-      [3, 'redis/guild/complete-by-range.lua', 11],
+      [1, 'redis/guild/keys.lua', 3],
+      [2, 'redis/guild/complete-by-range.lua', 8],
+      [3, 'redis/guild/complete-by-range.lua', 10],
     ],
     source: `local members = KEYS[1]
 local prefix = ARGV[1]
@@ -186,9 +187,10 @@ const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer
     sha1: 'd2aad94a3658a04aed42fc87214c198dcf47329f',
     reads: false, bytes: false,
     lines: [
-      [1, 'redis/guild/complete.lua', 9],
+      [1, 'redis/guild/keys.lua', 3],
+      [2, 'redis/guild/complete.lua', 9],
       [3, 'redis/shared/names.lua', 2],
-      [6, 'redis/guild/complete.lua', 12],
+      [6, 'redis/guild/complete.lua', 11],
     ],
     source: `local members = KEYS[1]
 local prefix = ARGV[1]
@@ -244,9 +246,10 @@ const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
     sha1: '2d5f3ed325b980982aad8d192ef2ee44472c1d3d',
     reads: false, bytes: false,
     lines: [
-      [1, 'redis/guild/join.lua', 7],
+      [1, 'redis/guild/keys.lua', 3],
+      [2, 'redis/guild/join.lua', 7],
       [3, 'redis/shared/names.lua', 2],
-      [6, 'redis/guild/join.lua', 10],
+      [6, 'redis/guild/join.lua', 9],
     ],
     source: `local members = KEYS[1]
 local names, names_at = ARGV, 1

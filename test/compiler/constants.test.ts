@@ -70,7 +70,7 @@ test('what changes, is called or is indexed stays a local', () => {
 })
 
 test('a constant stays where what is before and behind it would become one call', () => {
-  const body = `local call = value local K = 5 (redis).call('SET', state, call .. K)\nreturn { 'set', value }\n`
+  const body = `local call = value local K = 5 (redis).call('SET', keys.state, call .. K)\nreturn { 'set', value }\n`
 
   expect(texts(sent(body))[0]).toContain('local K = 5 (redis)')
 })

@@ -85,7 +85,12 @@ test.each([
     {},
     `${AT} the structure has no key stat: did you mean state?`,
   ],
-  ['a key that is not listed', "redis.call('HDEL', keys.x, 'a')\n", {}, `${AT} the structure has no key x`],
+  [
+    'a key that is not listed',
+    "redis.call('HDEL', keys.x, 'a')\n",
+    {},
+    `${AT} the structure has no key x: list it in its keys.lua, x = 'hash', -- what it holds`,
+  ],
   [
     'a table of keys that is kept',
     'local all = keys\n',

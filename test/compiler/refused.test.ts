@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -25,6 +34,14 @@ test.each(cases)('refused with file and line: %s', (name) => {
   expect(problemsOf(root)).toEqual(expectedIn(`demo/${name}.lua`, text).toSorted())
 })
 
+test('a key that callers add on a cluster may not be listed', () => {
+  const using = GOOD.replace('keys.count', 'keys.never')
+
+  expect(problemsOf(tree({ 'demo/a.lua': using }))).toEqual([
+    'refused/demo/keys.lua:3 the key never is one that is never there: take another name',
+  ])
+})
+
 test('a name with capitals or underscores is refused, for folders and for operations', () => {
   const root = tree({ 'Big/count.lua': GOOD, 'demo/count_up.lua': GOOD })
 
@@ -41,10 +58,15 @@ test('an operation cannot be called by a reserved word', () => {
 })
 
 test('a key has the same type in all operations of a structure', () => {
-  const other = GOOD.replace('string: the', 'hash: the')
+  const repeated = (kind: string): string =>
+    GOOD.replace(']]\n', `]]\nlocal count, count_at = KEYS, 1 -- repeated ${kind}: the count\n`).replace(
+      'keys.count',
+      'count[count_at]',
+    )
+  const [one, other] = [repeated('string'), repeated('list, set, hash or sorted set')]
 
-  expect(problemsOf(tree({ 'demo/a.lua': GOOD, 'demo/b.lua': other, 'else/b.lua': other }))).toEqual([
-    'refused/demo/b.lua:7 the key count is a hash here and a string in refused/demo/a.lua',
+  expect(problemsOf(tree({ 'demo/a.lua': one, 'demo/b.lua': other, 'else/b.lua': other }))).toEqual([
+    'refused/demo/b.lua:7 the key count is a any here and a string in refused/demo/a.lua',
   ])
 })
 
@@ -52,7 +74,7 @@ test('problems of a module are told once, however many scripts use it', () => {
   const using = GOOD.replace('return {', '-- module: keyed\nfirst_key()\nreturn {')
 
   expect(problemsOf(tree({ 'demo/a.lua': using, 'demo/b.lua': using }))).toEqual([
-    'refused/shared/keyed.lua:2 KEYS may stand in the declarations only',
+    'refused/shared/keyed.lua:2 KEYS may stand in the declarations only: write keys.name, and in a module take the key as a parameter',
   ])
 })
 
@@ -62,9 +84,12 @@ Counts.
 @returns counted  value:integer
 @cost    O(1)
 ]]
-local count = KEYS[1] -- string: the count
-
-return { 'counted', redis.call('INCR', count) }
+return { 'counted', redis.call('INCR', keys.count) }
+`
+const KEYS = `return {
+  count = 'string', -- the count
+  never = 'string', -- nothing
+}
 `
 
 function tree(files: Record<string, string>): string {
@@ -72,8 +97,10 @@ function tree(files: Record<string, string>): string {
   for (const [path, text] of Object.entries(files)) {
     for (const name of modulesOf(text))
       cpSync(join(FIXTURES, 'shared', `${name}.lua`), join(root, 'shared', `${name}.lua`))
-    mkdirSync(join(root, path, '..'), { recursive: true })
+    const structure = join(root, path, '..')
+    mkdirSync(structure, { recursive: true })
     writeFileSync(join(root, path), text)
+    if (!existsSync(join(structure, 'keys.lua'))) writeFileSync(join(structure, 'keys.lua'), KEYS)
   }
   return root
 }

@@ -14,10 +14,10 @@ Acts.
 @returns done
 @cost    O(1)
 ]]
-local state = KEYS[1] -- string: the state
+local state = redis.call('GET', keys.state)
 
 `
-const END = `redis.call('SET', state, 'x')\nreturn { 'done' }\n`
+const END = `redis.call('SET', keys.state, 'x')\nreturn { 'done' }\n`
 
 const times = (count: number, each: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => each(at)).join('')
@@ -29,6 +29,7 @@ function built(body: string): { source: string } | string {
   const root = join(mkdtempSync(join(tmpdir(), 'perilune-room-')), 'redis')
   onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))
   mkdirSync(join(root, 'demo'), { recursive: true })
+  writeFileSync(join(root, 'demo/keys.lua'), "return {\n  state = 'string', -- the state\n}\n")
   writeFileSync(join(root, 'demo/act.lua'), `${HEAD}${body}\n${END}`)
   try {
     return { source: compileTree(root).operations['demo/act']?.source ?? '' }

@@ -8,16 +8,16 @@ import { compileTree } from '../../tools/contract/compile.ts'
 import { locate } from '../../tools/contract/locate.ts'
 
 const HEAD = `--[[
-Sets the gauge.
+Sets the gauge,
+which shows one value.
 
 @returns set  value:text
 @cost    O(1)
 ]]
-local state = KEYS[1] -- string: the gauge
 local value = ARGV[1] -- text: what it shows
 
 `
-export const ANSWER = `redis.call('SET', state, value)\nreturn { 'set', value }\n`
+export const ANSWER = `redis.call('SET', keys.state, value)\nreturn { 'set', value }\n`
 
 /** What is sent of an operation behind its declarations, line by line, each with the line of the source it comes from. */
 export function sent(body: string, fragment = ''): [line: number, text: string][] {
@@ -25,6 +25,7 @@ export function sent(body: string, fragment = ''): [line: number, text: string][
   onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))
   mkdirSync(join(root, 'gauge'), { recursive: true })
   mkdirSync(join(root, 'shared'))
+  writeFileSync(join(root, 'gauge/keys.lua'), "return {\n  state = 'string', -- the gauge\n}\n")
   writeFileSync(join(root, 'gauge/set.lua'), `${HEAD}${body}`)
   writeFileSync(join(root, 'shared/odd.lua'), fragment)
   const operation = compileTree(root).operations['gauge/set']

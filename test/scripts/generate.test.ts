@@ -25,9 +25,9 @@ Counts.
 @returns counted
 @cost    O(1)
 ]]
-local count = KEYS[1] -- string: the number
 `
-const COUNT = `${HEAD}redis.call('SET', count, '1')\nreturn { 'counted' }\n`
+const KEYS = "return {\n  count = 'string', -- the number\n}\n"
+const COUNT = `${HEAD}redis.call('SET', keys.count, '1')\nreturn { 'counted' }\n`
 let folder: string
 
 beforeEach(() => {
@@ -55,6 +55,8 @@ function lua(files: Readonly<Record<string, string>>): void {
     const full = join(folder, 'app/redis', path)
     mkdirSync(dirname(full), { recursive: true })
     writeFileSync(full, text)
+    const keys = join(dirname(full), 'keys.lua')
+    if (!path.startsWith('shared/') && !existsSync(keys)) writeFileSync(keys, KEYS)
   }
 }
 
@@ -100,11 +102,11 @@ test('a folder that breaks the grammar is told about line by line, and nothing i
 
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toMatch(/^app\/redis\/guild-names\/unclear\.lua:\d+ syntax error: /)
-  expect(stderr).toMatch(/^app\/redis\/guild-names\/wrong\.lua:8 /m)
+  expect(stderr).toMatch(/^app\/redis\/guild-names\/wrong\.lua:7 /m)
   expect(existsSync(join(folder, 'app/made'))).toBe(false)
 })
 
-const CALL = "redis.call('SET', count, '1')\nreturn { 'counted' }\n"
+const CALL = "redis.call('SET', keys.count, '1')\nreturn { 'counted' }\n"
 const REFUSED: [problem: string, file: string, text: string][] = [
   ['lock is a structure of Perilune: take another name', 'lock/count.lua', COUNT],
   ['new is taken in the module: take another name', 'new/count.lua', COUNT],
@@ -114,10 +116,7 @@ const REFUSED: [problem: string, file: string, text: string][] = [
   [
     'a handle has the keys of one unit: no key may be repeated',
     'demo/count.lua',
-    COUNT.replace(
-      'local count = KEYS[1] -- string',
-      'local counts, counts_at = KEYS, 1 -- repeated string',
-    ).replace("call('SET', count", "call('SET', counts[counts_at]"),
+    `${HEAD}local counts, counts_at = KEYS, 1 -- repeated string: the numbers\n${CALL.replace('keys.count', 'counts[counts_at]')}`,
   ],
   [
     'caller and call are the id of a call: declare both, as text',

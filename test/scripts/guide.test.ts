@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const GUIDE = textOf(ROOT, 'docs/guides/your-own-scripts.md')
 const STEPS = blocksOf(textOf(ROOT, 'docs/guides/write-your-own-script.md'))
 const blocks = blocksOf(GUIDE)
-const [complete = '', count = '', record = ''] = blocks
+const [guildKeys = '', complete = '', visitsKeys = '', count = '', gameKeys = '', record = ''] = blocks
   .filter(({ info }) => info === 'lua')
   .map(({ text }) => text)
 const [answers = '', twice = ''] = blocks.filter(({ info }) => info === 'text').map(({ text }) => text)
@@ -41,7 +41,10 @@ function compiled(files: Readonly<Record<string, string>>): string {
 
 test('its operations compile', () => {
   const module = compiled({
+    'guild/keys.lua': guildKeys,
     'guild/complete.lua': complete,
+    'visits/keys.lua': visitsKeys,
+    'game/keys.lua': gameKeys,
     'visits/count.lua': count,
     'game/record.lua': record,
   })
@@ -59,33 +62,36 @@ Counts visits.
 @returns counted  total:integer
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: total
 local times = tonumber(ARGV[1] or 1) -- integer: how many
-return { 'counted', redis.call('HINCRBY', state, 'total', times) }
+return { 'counted', redis.call('HINCRBY', keys.state, 'total', times) }
 `
 
 test('the compiler says what the page says that it says', () => {
-  expect(compiled({ 'guild/complete.lua': complete.replace("'found'", "'fonud'") })).toBe(answers.trim())
+  expect(
+    compiled({ 'guild/keys.lua': guildKeys, 'guild/complete.lua': complete.replace("'found'", "'fonud'") }),
+  ).toBe(answers.trim())
 })
 
 test('the compiler says what the page says that it says of a script that counts', () => {
-  expect(compiled({ 'visits/count.lua': UNREMEMBERED })).toBe(twice.trim())
+  expect(compiled({ 'visits/keys.lua': visitsKeys, 'visits/count.lua': UNREMEMBERED })).toBe(twice.trim())
 })
 
 test('the compiler refuses the first script of the five steps as they say', () => {
-  const [first, said] = ['lua', 'text'].map((kind) => STEPS.find(({ info }) => info === kind)?.text ?? '')
+  const [keys = '', first = ''] = STEPS.filter(({ info }) => info === 'lua').map(({ text }) => text)
+  const said = STEPS.find(({ info }) => info === 'text')?.text.trim()
 
-  expect(compiled({ 'seats/hold.lua': first ?? '' })).toBe(said?.trim())
+  expect(compiled({ 'seats/keys.lua': keys, 'seats/hold.lua': first })).toBe(said)
 })
 
 // Each function of the page's table, as a script can use it.
+const SEEN = "return {\n  seen = 'hash', -- what was seen\n}\n"
 const USES: Readonly<Record<string, string>> = {
   clock_us: 'clock_us()',
   exact: 'exact(5)',
   exact_range: 'exact_range(5, 6)',
   next_token: 'next_token(5, 6)',
   recall: 'try(recall(false, 5))',
-  drop_over: 'drop_over(seen, 4, tonumber)',
+  drop_over: 'drop_over(keys.seen, 4, tonumber)',
 }
 
 test('the functions of general use are there by name, alone and together', () => {
@@ -93,9 +99,9 @@ test('the functions of general use are there by name, alone and together', () =>
   expect(told).toEqual(Object.keys(USES))
 
   for (const use of Object.values(USES)) {
-    expect(compiled({ 'demo/look.lua': operation([use]) })).toContain('class Demo')
+    expect(compiled({ 'demo/keys.lua': SEEN, 'demo/look.lua': operation([use]) })).toContain('class Demo')
   }
-  const together = compiled({ 'demo/look.lua': operation(Object.values(USES)) })
+  const together = compiled({ 'demo/keys.lua': SEEN, 'demo/look.lua': operation(Object.values(USES)) })
   expect(together.split('local function exact(')).toHaveLength(2)
 })
 
@@ -106,9 +112,8 @@ Looks.
 @returns seen
 @cost    O(1)
 ]]
-local seen = KEYS[1] -- string: what was seen
 
-${uses.map((use, at) => `local use_${at + 1} = ${use}\n`).join('')}redis.call('SET', seen, tostring(${uses.map((_, at) => `use_${at + 1}`).join(' == ')}))
+${uses.map((use, at) => `local use_${at + 1} = ${use}\n`).join('')}redis.call('HSET', keys.seen, 'all', tostring(${uses.map((_, at) => `use_${at + 1}`).join(' == ')}))
 return { 'seen' }
 `
 }

@@ -13,10 +13,11 @@ Counts.
 @returns counted
 @cost    O(1)
 ]]
-local count = KEYS[1] -- string: the number
-redis.call('SET', count, '1')
+redis.call('SET', keys.count, '1')
 return { 'counted' }
 `
+
+const KEYS = "return {\n  count = 'string', -- the number\n}\n"
 
 let folder: string
 beforeEach(() => {
@@ -28,6 +29,8 @@ function lua(path: string, text: string | Uint8Array): void {
   const full = join(folder, 'redis', path)
   mkdirSync(dirname(full), { recursive: true })
   writeFileSync(full, text)
+  const isOperation = /^(?!shared\/)[^/]+\/[^/]+$/.test(path)
+  if (isOperation) writeFileSync(join(dirname(full), 'keys.lua'), KEYS)
 }
 
 const run = (check = false, out = 'redis.ts'): string =>
@@ -68,12 +71,12 @@ test('a module that was checked out with line breaks of Windows is up to date, a
 
 test('text that is not UTF-8 is refused where it stands, in operations and modules', () => {
   const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
-  lua('demo/count.lua', latin(COUNT.replace('the number', 'le numéro')))
+  lua('demo/count.lua', latin(COUNT.replace('Counts', 'Compté')))
   lua('demo/more.lua', COUNT.replace('redis.call', 'odd()\nredis.call'))
   lua('shared/odd.lua', latin("local function odd()\n  return 'é'\nend\n"))
 
   const refused = 'this line is not UTF-8: save the file as UTF-8, or write a byte as \\233'
-  expect(problems()).toEqual([`redis/demo/count.lua:7 ${refused}`, `redis/shared/odd.lua:2 ${refused}`])
+  expect(problems()).toEqual([`redis/demo/count.lua:2 ${refused}`, `redis/shared/odd.lua:2 ${refused}`])
 })
 
 test('characters that nobody sees are refused: they would not reach Redis as they are', () => {
@@ -81,8 +84,8 @@ test('characters that nobody sees are refused: they would not reach Redis as the
   lua('demo/more.lua', COUNT.replace("'1'", "'\x1b'"))
 
   expect(problems()).toEqual([
-    'redis/demo/count.lua:8 this line has the control character \\0: write it so, in a text',
-    'redis/demo/more.lua:8 this line has the control character \\27: write it so, in a text',
+    'redis/demo/count.lua:7 this line has the control character \\0: write it so, in a text',
+    'redis/demo/more.lua:7 this line has the control character \\27: write it so, in a text',
   ])
 })
 

@@ -27,15 +27,14 @@ function operation({ args = [], returns = ['done'], prose = 'Acts.' }: Described
   })
   const conditional = answers
     .slice(1)
-    .map((answer) => `if redis.call('GET', state) == '1' then\n  return ${answer}\nend\n`)
+    .map((answer) => `if redis.call('GET', keys.state) == '1' then\n  return ${answer}\nend\n`)
   return `--[[
 ${prose}
 
 ${returns.map((text) => `@returns ${text}\n`).join('')}@cost    O(1)
 ]]
-local state = KEYS[1] -- string: the state
 ${declared.join('\n')}
-redis.call('SET', state, tostring(${names.join(', ').replaceAll(', ', ' or ') || '1'}))
+redis.call('SET', keys.state, tostring(${names.join(', ').replaceAll(', ', ' or ') || '1'}))
 ${conditional.join('')}return ${answers[0]}
 `
 }
@@ -48,6 +47,7 @@ function folderOf(all: readonly Described[]): string {
     const path = join(folder, 'redis', described.structure ?? 'demo', `${described.operation ?? 'act'}.lua`)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, operation(described))
+    writeFileSync(join(dirname(path), 'keys.lua'), "return {\n  state = 'string', -- the state\n}\n")
   }
   return folder
 }
@@ -95,11 +95,11 @@ const EVERY = 'every object has something of this name: take another one'
 const REFUSED: [described: Described, problem: string][] = [
   [
     { args: ['local a_1 = tonumber(ARGV[]) -- integer: x', 'local a1 = tonumber(ARGV[]) -- integer: y'] },
-    'redis/demo/act.lua:9 a_1 and a1 are both a1 in TypeScript: rename one',
+    'redis/demo/act.lua:8 a_1 and a1 are both a1 in TypeScript: rename one',
   ],
   [
     { args: ['local all, all_at = ARGV, -- repeated (a_1:text a1:text): x'] },
-    'redis/demo/act.lua:8 a_1 and a1 are both a1 in TypeScript: rename one',
+    'redis/demo/act.lua:7 a_1 and a1 are both a1 in TypeScript: rename one',
   ],
   [
     { returns: ['done a_b:text a__b:text'] },
@@ -109,12 +109,12 @@ const REFUSED: [described: Described, problem: string][] = [
     { returns: ['done all:[a_1:text a1:text]'] },
     'redis/demo/act.lua:4 a_1 and a1 are both a1 in TypeScript: rename one',
   ],
-  [{ args: ["local value_of = ARGV[] == '1' -- flag: x"] }, `redis/demo/act.lua:8 value_of: ${EVERY}`],
+  [{ args: ["local value_of = ARGV[] == '1' -- flag: x"] }, `redis/demo/act.lua:7 value_of: ${EVERY}`],
   [
     { args: ['local all, all_at = ARGV, -- repeated (to_string:text b:text): x'] },
-    `redis/demo/act.lua:8 to_string: ${EVERY}`,
+    `redis/demo/act.lua:7 to_string: ${EVERY}`,
   ],
-  [{ args: ['local constructor = ARGV[] -- text: x'] }, `redis/demo/act.lua:8 constructor: ${EVERY}`],
+  [{ args: ['local constructor = ARGV[] -- text: x'] }, `redis/demo/act.lua:7 constructor: ${EVERY}`],
   [{ returns: ['done has_own_property:flag'] }, `redis/demo/act.lua:4 has_own_property: ${EVERY}`],
   [{ returns: ['done status:text'] }, 'redis/demo/act.lua:1 @returns done: status is the word itself'],
   [
@@ -128,7 +128,7 @@ const REFUSED: [described: Described, problem: string][] = [
   [{ returns: ['a_b x:[y:text]', 'a-b x:[y:text]'] }, `redis/demo/act.lua:1 readXOfDemoActAB ${TAKEN}`],
   [
     { args: ['local many = tonumber(ARGV[] or 9007199254740993) -- integer: x'] },
-    'redis/demo/act.lua:8 the default is more than numbers hold: at most 9007199254740991',
+    'redis/demo/act.lua:7 the default is more than numbers hold: at most 9007199254740991',
   ],
   ...[
     'object',

@@ -15,9 +15,10 @@ Acts.
 @returns done  trace:text
 @cost    O(1)
 ]]
-local state = KEYS[1] -- hash: what was seen
 local given = ARGV[1] -- text: what to begin with
 `
+/** The keys that it takes. */
+export const KEYS = "return {\n  state = 'hash', -- what was seen\n}\n"
 const INCLUDE = '-- include shared/odd'
 
 /** An operation, its fragment, and how its lines end. */
@@ -34,7 +35,8 @@ export function oddSource(gen: GeneratorValue): OddSource {
 /** The text of the operation as one script, as if by hand. */
 export function byHand({ operation, fragment }: OddSource): string {
   const text = operation.replaceAll('\r\n', '\n')
-  return fragment === '' ? text : text.replace(HEAD, () => `${HEAD}\n${fragment}\n`)
+  const whole = fragment === '' ? text : text.replace(HEAD, () => `${HEAD}\n${fragment}\n`)
+  return whole.replaceAll('keys.state', 'KEYS[1]')
 }
 
 class Writer {
@@ -64,7 +66,7 @@ class Writer {
   }
 
   end(): string {
-    return `redis.call('HSET', state, 'trace', trace)${this.#between()}return { 'done', trace }\n`
+    return `redis.call('HSET', keys.state, 'trace', trace)${this.#between()}return { 'done', trace }\n`
   }
 
   #statement(known: string[]): string {
@@ -76,7 +78,7 @@ class Writer {
     if (at === 7) return `if #trace % 2 == 0 then${this.#gap()}${inner()}else${this.#gap()}${inner()}end`
     if (at === 8) return `for step = 1, 2 do${this.#gap()}${inner()}trace = trace .. step${this.#gap()}end`
     if (at === 9) return `repeat local seen = ${this.#call(known)}${this.#gap()}${inner()}until seen ~= ''`
-    if (at === 10) return `redis.call('HSET', state, 'k' .. #trace, ${this.#call(known)})`
+    if (at === 10) return `redis.call('HSET', keys.state, 'k' .. #trace, ${this.#call(known)})`
     if (at === 11) return `local ${this.#name()}, ${this.#name()} = function() return 1 end, ${this.#text()}`
     if (at === 12) return `(tostring)(${this.#call(known)})`
     return `if #trace > 60 then trace = trace.odd.odd end`

@@ -11,7 +11,7 @@ import { compileTree } from '../../tools/contract/compile.ts'
 import type { OperationContract } from '../../tools/contract/contract.ts'
 import { locate } from '../../tools/contract/locate.ts'
 import { ContractError } from '../../tools/contract/problem.ts'
-import { byHand, type OddSource, oddSource } from './odd-source.ts'
+import { byHand, KEYS, type OddSource, oddSource } from './odd-source.ts'
 import { countOf } from '../proof.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -52,7 +52,7 @@ async function run(source: string): Promise<Ran> {
 }
 
 function put(root: string, { operation, fragment }: OddSource, name = 'act'): void {
-  const files = { [`odd/${name}`]: operation, 'shared/odd': fragment }
+  const files = { [`odd/${name}`]: operation, 'odd/keys': KEYS, 'shared/odd': fragment }
   for (const [path, text] of Object.entries(files)) {
     if (text === '') continue
     mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -106,8 +106,7 @@ function typeErrorsOf(sources: readonly OddSource[]): string {
 
 test('a module holds the text that was compiled, byte for byte', async () => {
   const source: OddSource = {
-    operation: `--[[\nActs.\n\n@returns done  text:text\n@reads\n@cost    O(1)\n]]\nlocal state = KEYS[1] -- string: x
-local odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`" -- \`\${y}\u2028\\\nredis.call('GET', state)\nreturn { 'done', odd }\n`,
+    operation: `--[[\nActs.\n\n@returns done  text:text\n@reads\n@cost    O(1)\n]]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`" -- \`\${y}\u2028\\\nredis.call('GET', keys.state)\nreturn { 'done', odd }\n`,
     fragment: '',
   }
   const root = join(folder, 'bytes')

@@ -8,15 +8,18 @@ import { compileTree } from '../../tools/contract/compile.ts'
 import { ContractError } from '../../tools/contract/problem.ts'
 
 const LIBRARY = join(import.meta.dirname, '../../lua')
-const KEYS = `local count = KEYS[1] -- string: a number
-local items = KEYS[2] -- list: items
-local ranks = KEYS[3] -- sorted set: ranks
-local log = KEYS[4] -- stream: what happened
-local copy = KEYS[5] -- sorted set: ranks too
-local some = KEYS[6] -- set: members
-local more = KEYS[7] -- set: other members
+const KEYS = `return {
+  count = 'string', -- a number
+  items = 'list', -- items
+  ranks = 'sorted set', -- ranks
+  log = 'stream', -- what happened
+  copy = 'sorted set', -- ranks too
+  some = 'set', -- members
+  more = 'set', -- other members
+  calls = 'hash', -- the calls
+}
 `
-const USED = `redis.call('DEL', count, items, ranks, log, copy, some, more)\nreturn { 'done' }\n`
+const USED = `redis.call('DEL', keys.count, keys.items, keys.ranks, keys.log, keys.copy, keys.some, keys.more)\nreturn { 'done' }\n`
 
 let folder: string
 beforeEach(() => {
@@ -27,7 +30,7 @@ beforeEach(() => {
 /** What is wrong with `redis/demo/act.lua` beside these fragments. */
 function problems(text: string, fragments: Readonly<Record<string, string>> = {}): string[] {
   const root = join(folder, 'redis')
-  for (const [path, lua] of Object.entries({ 'demo/act': text, ...fragments })) {
+  for (const [path, lua] of Object.entries({ 'demo/act': text, 'demo/keys': KEYS, ...fragments })) {
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, `${path}.lua`), lua)
   }
@@ -41,78 +44,78 @@ function problems(text: string, fragments: Readonly<Record<string, string>> = {}
 }
 
 function script(body: string, tags = ''): string {
-  return `--[[\nActs.\n\n@returns done\n@cost    O(1)\n${tags}]]\n${KEYS}\n${body}\n${USED}`
+  return `--[[\nActs.\n\n@returns done\n@cost    O(1)\n${tags}]]\n${body}\n${USED}`
 }
 
 const REFUSED = [
-  `redis.call('INCR', count)`,
-  `redis.call('INCRBY', count, '5')`,
-  `redis.call('DECR', count)`,
-  `redis.call('APPEND', count, 'x')`,
-  `redis.call('GETDEL', count)`,
-  `redis.call('SET', count, '0', 'GET')`,
-  `redis.call('BITFIELD', count, 'INCRBY', 'u8', '0', '1')`,
-  `redis.pcall('LPUSH', items, 'x')`,
-  `redis.call('RPOP', items)`,
-  `redis.call('LMOVE', items, items, 'LEFT', 'RIGHT')`,
-  `redis.call('LREM', items, '1', 'x')`,
-  `redis.call('LREM', items, #items, 'x')`,
-  `redis.call('LTRIM', items, '1', '-1')`,
-  `redis.call('LTRIM', items, 0, -2)`,
-  `redis.call('ZINCRBY', ranks, '1', 'x')`,
-  `redis.call('ZADD', ranks, 'INCR', '1', 'x')`,
-  `redis.call('ZADD', ranks, tostring(10), '1', 'x')`,
-  `redis.call('ZPOPMIN', ranks)`,
-  `redis.call('ZREMRANGEBYRANK', ranks, '0', '9')`,
-  `redis.call('ZUNIONSTORE', ranks, 2, ranks, copy)`,
-  `redis.call('ZUNIONSTORE', copy, 2, ranks, ranks, copy)`,
-  `redis.call('ZDIFFSTORE', ranks, 2, copy, ranks)`,
-  `redis.call('ZRANGESTORE', ranks, ranks, '1', '-1')`,
-  `redis.call('SDIFFSTORE', some, more, some)`,
-  `redis.call('BITOP', 'NOT', count, count)`,
-  `redis.call('BITOP', 'XOR', count, count, count)`,
-  `redis.call('BITOP', 'ONE', count, count)`,
-  `redis.call('BITOP', string.upper('not'), count, count)`,
-  `redis.call('BITFIELD', count, unpack({ 'INCRBY', 'u8', '0', '1' }))`,
-  `redis.call('SET', count, '0', string.upper('get'))`,
-  `redis.call('XADD', log, '*', 'what', 'x')`,
-  `redis.call('XGROUP', 'CREATE', log, 'all', '0')`,
-  `redis.call('RENAME', ranks, copy)`,
+  `redis.call('INCR', keys.count)`,
+  `redis.call('INCRBY', keys.count, '5')`,
+  `redis.call('DECR', keys.count)`,
+  `redis.call('APPEND', keys.count, 'x')`,
+  `redis.call('GETDEL', keys.count)`,
+  `redis.call('SET', keys.count, '0', 'GET')`,
+  `redis.call('BITFIELD', keys.count, 'INCRBY', 'u8', '0', '1')`,
+  `redis.pcall('LPUSH', keys.items, 'x')`,
+  `redis.call('RPOP', keys.items)`,
+  `redis.call('LMOVE', keys.items, keys.items, 'LEFT', 'RIGHT')`,
+  `redis.call('LREM', keys.items, '1', 'x')`,
+  `redis.call('LREM', keys.items, #keys.items, 'x')`,
+  `redis.call('LTRIM', keys.items, '1', '-1')`,
+  `redis.call('LTRIM', keys.items, 0, -2)`,
+  `redis.call('ZINCRBY', keys.ranks, '1', 'x')`,
+  `redis.call('ZADD', keys.ranks, 'INCR', '1', 'x')`,
+  `redis.call('ZADD', keys.ranks, tostring(10), '1', 'x')`,
+  `redis.call('ZPOPMIN', keys.ranks)`,
+  `redis.call('ZREMRANGEBYRANK', keys.ranks, '0', '9')`,
+  `redis.call('ZUNIONSTORE', keys.ranks, 2, keys.ranks, keys.copy)`,
+  `redis.call('ZUNIONSTORE', keys.copy, 2, keys.ranks, keys.ranks, keys.copy)`,
+  `redis.call('ZDIFFSTORE', keys.ranks, 2, keys.copy, keys.ranks)`,
+  `redis.call('ZRANGESTORE', keys.ranks, keys.ranks, '1', '-1')`,
+  `redis.call('SDIFFSTORE', keys.some, keys.more, keys.some)`,
+  `redis.call('BITOP', 'NOT', keys.count, keys.count)`,
+  `redis.call('BITOP', 'XOR', keys.count, keys.count, keys.count)`,
+  `redis.call('BITOP', 'ONE', keys.count, keys.count)`,
+  `redis.call('BITOP', string.upper('not'), keys.count, keys.count)`,
+  `redis.call('BITFIELD', keys.count, unpack({ 'INCRBY', 'u8', '0', '1' }))`,
+  `redis.call('SET', keys.count, '0', string.upper('get'))`,
+  `redis.call('XADD', keys.log, '*', 'what', 'x')`,
+  `redis.call('XGROUP', 'CREATE', keys.log, 'all', '0')`,
+  `redis.call('RENAME', keys.ranks, keys.copy)`,
 ]
 
 test.each(REFUSED)('refused without a call id: %s', (body) => {
   const name = /'([A-Z]+)'/.exec(body)?.[1]
 
   expect(problems(script(body))).toEqual([
-    `redis/demo/act.lua:15 ${name} twice is not ${name} once, and a call whose answer was lost is sent again: ` +
+    `redis/demo/act.lua:7 ${name} twice is not ${name} once, and a call whose answer was lost is sent again: ` +
       'let demo/act take a call id (caller and call, with recall and remember_answer); or say in its head what makes it safe: @repeats why',
   ])
 })
 
 const ALLOWED = [
-  `redis.call('SET', count, '1', 'PX', '10')`,
-  `redis.call('SETRANGE', count, '0', 'x')`,
-  `redis.call('BITFIELD', count, 'SET', 'u8', '0', '1')`,
-  `redis.call('LREM', items, '0', 'x')`,
-  `redis.call('LTRIM', items, '0', '9')`,
-  `redis.call('LTRIM', items, '0', '-1')`,
-  `redis.call('LTRIM', items, -10, -1)`,
-  `redis.call('ZADD', ranks, 'GT', '1', 'x')`,
-  `redis.call('ZADD', ranks, 'NX', 'CH', tostring(1), 'x', tostring(2), 'y')`,
-  `redis.call('ZADD', ranks, unpack({ '1', 'x' }))`,
-  `redis.call('ZREMRANGEBYRANK', ranks, '0', '-11')`,
-  `redis.call('ZREMRANGEBYRANK', ranks, 10, -1)`,
-  `redis.call('ZUNIONSTORE', copy, 1, ranks)`,
-  `redis.call('ZDIFFSTORE', copy, 2, ranks, ranks)`,
-  `redis.call('ZRANGESTORE', copy, ranks, '1', '-1')`,
-  `redis.call('SDIFFSTORE', some, some, more)`,
-  `redis.call('SINTERSTORE', some, more, some)`,
-  `redis.call('SUNIONSTORE', some, more, some)`,
-  `redis.call('BITOP', 'AND', count, count)`,
-  `redis.call('SET', count, '0', 'PX', tostring(10))`,
-  `redis.call('SET', count, tostring(10))`,
-  `redis.call('XTRIM', log, 'MAXLEN', '10')`,
-  `redis.call('XGROUP', 'DESTROY', log, 'all')`,
+  `redis.call('SET', keys.count, '1', 'PX', '10')`,
+  `redis.call('SETRANGE', keys.count, '0', 'x')`,
+  `redis.call('BITFIELD', keys.count, 'SET', 'u8', '0', '1')`,
+  `redis.call('LREM', keys.items, '0', 'x')`,
+  `redis.call('LTRIM', keys.items, '0', '9')`,
+  `redis.call('LTRIM', keys.items, '0', '-1')`,
+  `redis.call('LTRIM', keys.items, -10, -1)`,
+  `redis.call('ZADD', keys.ranks, 'GT', '1', 'x')`,
+  `redis.call('ZADD', keys.ranks, 'NX', 'CH', tostring(1), 'x', tostring(2), 'y')`,
+  `redis.call('ZADD', keys.ranks, unpack({ '1', 'x' }))`,
+  `redis.call('ZREMRANGEBYRANK', keys.ranks, '0', '-11')`,
+  `redis.call('ZREMRANGEBYRANK', keys.ranks, 10, -1)`,
+  `redis.call('ZUNIONSTORE', keys.copy, 1, keys.ranks)`,
+  `redis.call('ZDIFFSTORE', keys.copy, 2, keys.ranks, keys.ranks)`,
+  `redis.call('ZRANGESTORE', keys.copy, keys.ranks, '1', '-1')`,
+  `redis.call('SDIFFSTORE', keys.some, keys.some, keys.more)`,
+  `redis.call('SINTERSTORE', keys.some, keys.more, keys.some)`,
+  `redis.call('SUNIONSTORE', keys.some, keys.more, keys.some)`,
+  `redis.call('BITOP', 'AND', keys.count, keys.count)`,
+  `redis.call('SET', keys.count, '0', 'PX', tostring(10))`,
+  `redis.call('SET', keys.count, tostring(10))`,
+  `redis.call('XTRIM', keys.log, 'MAXLEN', '10')`,
+  `redis.call('XGROUP', 'DESTROY', keys.log, 'all')`,
 ]
 
 test.each(ALLOWED)('the same when it runs twice: %s', (body) => {
@@ -122,26 +125,29 @@ test.each(ALLOWED)('the same when it runs twice: %s', (body) => {
 const DIFF = "redis.call('SDIFFSTORE', into, from, besides)"
 
 test.each([
-  [`local function less(into, from, besides) ${DIFF} end less(some, more, some)`, 1],
-  [`local function less(into, from, besides) ${DIFF} end less(some, some, more)`, 0],
-  [`local function less(into, from, besides) ${DIFF} end less(some, some, more) less(more, more, some)`, 0],
+  [`local function less(into, from, besides) ${DIFF} end less(keys.some, keys.more, keys.some)`, 1],
+  [`local function less(into, from, besides) ${DIFF} end less(keys.some, keys.some, keys.more)`, 0],
   [
-    `local keys = { some = some } ${DIFF.replace('into', 'some').replace('from', 'more').replace('besides', 'keys.some')}`,
-    1,
-  ],
-  [
-    `local keys = { more = more } ${DIFF.replace('into', 'some').replace('from', 'some').replace('besides', 'keys.more')}`,
+    `local function less(into, from, besides) ${DIFF} end less(keys.some, keys.some, keys.more) less(keys.more, keys.more, keys.some)`,
     0,
   ],
   [
-    `local function less(keys) ${DIFF.replace('into', 'keys.some').replace('from', 'keys.more').replace('besides', 'keys.some')} end local all = { some = some, more = more } less(all)`,
+    `local all = { some = keys.some } ${DIFF.replace('into', 'keys.some').replace('from', 'keys.more').replace('besides', 'all.some')}`,
+    1,
+  ],
+  [
+    `local all = { more = keys.more } ${DIFF.replace('into', 'keys.some').replace('from', 'keys.some').replace('besides', 'all.more')}`,
+    0,
+  ],
+  [
+    `local function less(keys) ${DIFF.replace('into', 'keys.some').replace('from', 'keys.more').replace('besides', 'keys.some')} end local all = { some = keys.some, more = keys.more } less(all)`,
     1,
   ],
 ])('a key is the same whatever it is called: %s', (body, found) => {
   expect(problems(script(body))).toHaveLength(found)
 })
 
-const INCR = `redis.call('INCR', count)`
+const INCR = `redis.call('INCR', keys.count)`
 
 test('a script that says why it may run twice is believed', () => {
   expect(problems(script(INCR, '@repeats only the holder of a token comes this far\n'))).toEqual([])
@@ -149,8 +155,7 @@ test('a script that says why it may run twice is believed', () => {
 
 test('why it may run twice has to be said, and not where nothing is written', () => {
   const reads = `--[[\nLooks.\n\n@returns done\n@cost    O(1)\n@reads\n@repeats why\n]]
-local count = KEYS[1] -- string: a number
-redis.call('GET', count)\nreturn { 'done' }\n`
+redis.call('GET', keys.count)\nreturn { 'done' }\n`
 
   expect(problems(script(INCR, '@repeats\n'))).toEqual([
     'redis/demo/act.lua:6 @repeats says why the script may run twice',
@@ -164,7 +169,7 @@ test('in a module the line is told, and the operation that runs it; what nobody 
   const fragment = `local function tally(key)\n  return redis.call('INCR', key)\nend
 
 local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
-  const found = problems(script('tally(count)'), { 'shared/tally': fragment })
+  const found = problems(script('tally(keys.count)'), { 'shared/tally': fragment })
 
   expect(found).toEqual([
     expect.stringMatching(/^redis\/shared\/tally\.lua:2 INCR twice is .* let demo\/act take a call id/),
@@ -173,17 +178,16 @@ local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
 
 const ID =
   'local caller = ARGV[1] -- text: process and slot\nlocal call = ARGV[2] -- text: number of the call\n'
-const RECALL = `local remembered = try(recall(redis.call('HGET', calls, caller), call))
+const RECALL = `local remembered = try(recall(redis.call('HGET', keys.calls, caller), call))
 if remembered then
   return { 'done' }
 end
 `
-const REMEMBER = `remember_answer(calls, caller, call, 5, 'done')\n`
+const REMEMBER = `remember_answer(keys.calls, caller, call, 5, 'done')\n`
 
 function remembering(body: string): string {
   const head = `--[[\nActs.\n\n@returns done\n@cost    O(1)\n]]\n`
-  const keys = `local calls = KEYS[1] -- hash: the calls\nlocal count = KEYS[2] -- string: a number\n`
-  return `${head}${keys}${ID}\n${body}return { 'done' }\n`
+  return `${head}${ID}\n${body}return { 'done' }\n`
 }
 
 test('a script that remembers its calls may do what it likes', () => {
@@ -193,7 +197,7 @@ test('a script that remembers its calls may do what it likes', () => {
 const OWN = 'local function recall() end\nlocal function remember_answer() end\n'
 
 test('a call id that is taken and not remembered is not enough', () => {
-  const unremembered = `redis.call('HSET', calls, caller, call)\n${INCR}\n`
+  const unremembered = `redis.call('HSET', keys.calls, caller, call)\n${INCR}\n`
 
   const expected = expect.stringMatching(
     /INCR twice is not INCR once, and demo\/act takes a call id that it does not remember: recall and remember_answer do/,

@@ -22,11 +22,12 @@ export function checkGlobals(script: Script, refuse: Refuse): void {
   const known = [...built.modules.keys(), ...names.bindings.map(({ name }) => name), ...OFFERED]
   for (const name of names.globalReads) {
     if (OF_LUA.has(name.name)) refuse(lineOf(name), `the global ${name.name} may not be used`)
+    else if (name.name === 'keys' && built.keyFile === null) refuse(lineOf(name), noKeys(file))
     else if (!isOffered(name.name) && !isLocalElsewhere(name, script))
       refuse(lineOf(name), notDefined(name.name, known))
     const declaring = lineOf(name) < declarations.after
     if (['KEYS', 'ARGV'].includes(name.name) && !declaring) {
-      refuse(lineOf(name), `${name.name} may stand in the declarations only`)
+      refuse(lineOf(name), `${name.name} may stand in the declarations only: ${INSTEAD[name.name]}`)
     }
   }
   for (const name of names.globalWrites) refuse(lineOf(name), `the global ${name.name} may not be set`)
@@ -38,6 +39,17 @@ export function checkGlobals(script: Script, refuse: Refuse): void {
       lineOf(name),
       `${name.name} is a local of ${file}, which modules do not know: pass it as a parameter`,
     )
+}
+
+/** What to write in the place of these tables. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  KEYS: 'write keys.name, and in a module take the key as a parameter',
+  ARGV: 'declare local name = ARGV[1] -- text: meaning behind the head, and in a module take it as a parameter',
+}
+
+function noKeys(file: string): string {
+  const list = file.replace(/[^/]+$/, 'keys.lua')
+  return `${list} is missing: it lists the keys of the structure, return { name = 'hash', -- what it holds }, one key a line`
 }
 
 function notDefined(name: string, known: readonly string[]): string {

@@ -76,5 +76,6 @@ function refused({ operations }: Contract, of: string, message: string): Problem
 }
 
 function fileOf({ lines }: OperationContract): string {
-  return lines[0]?.[1] ?? ''
+  const own = lines.find(([, file]) => !file.endsWith('/keys.lua'))
+  return own?.[1] ?? ''
 }

@@ -29,27 +29,30 @@ const DEEPEST = 190
 
 export function hasRoom(text: SentText): boolean {
   const problems: Problem[] = []
-  checkRoom(text, problems)
+  checkRoom(text, '', problems)
   return problems.length === 0
 }
 
-/** The text is Lua already, but for how much it takes. */
-export function checkRoom({ source, lines }: SentText, problems: Problem[]): void {
+/** The text is Lua already, but for how much it takes. `file`: the operation. */
+export function checkRoom({ source, lines }: SentText, file: string, problems: Problem[]): void {
   const all = roomTaken(parse(source, { luaVersion: '5.1', locations: true }))
   const found = problems.length
   for (const taken of all) {
     for (const { most, of, remedy } of LIMITS) {
       if (of(taken) <= most) continue
-      const what = taken.line === 1 ? 'the script' : 'this function'
-      problems.push({ ...locate(lines, taken.line), message: `${what} has ${of(taken)} ${remedy}` })
+      const isScript = taken.line === 1 // its first line may be of keys.lua
+      const place = isScript ? { file, line: 1 } : locate(lines, taken.line)
+      const what = isScript ? 'the script' : 'this function'
+      problems.push({ ...place, message: `${what} has ${of(taken)} ${remedy}` })
     }
   }
   if (problems.length > found) return
   const deepest = groupsInEachOther(source) + Math.max(...all.map(({ levels }) => levels))
   if (deepest > DEEPEST)
     problems.push({
-      ...locate(lines, 1),
-      message: `the script has ${deepest} parentheses and levels in each other`,
+      file,
+      line: 1,
+      message: `the script has ${deepest} parentheses and levels in each other: compute parts of it first, in locals`,
     })
 }
 

@@ -24,6 +24,7 @@ import type {
 import type { KeyList } from './key-list.ts'
 import { link } from './link.ts'
 import type { Modules } from './modules.ts'
+import { numberedKeys } from './old-grammar.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
@@ -55,7 +56,7 @@ export function compileTree(root: string, version = '0.0.0', library?: string): 
   checkStructures(scripts, problems)
   problems.push(...tree.problems)
   const sent = new Map(scripts.map((script) => [script, sentText(script)]))
-  for (const text of problems.length === 0 ? sent.values() : []) checkRoom(text, problems)
+  for (const [{ file }, text] of problems.length === 0 ? sent : []) checkRoom(text, file, problems)
   if (problems.length > 0) throw new ContractError(inOrder(problems))
   return {
     format: 1,
@@ -77,6 +78,9 @@ function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Sc
       keys: tree.keysOf(structure),
     }
     structures.set(structure, known)
+    const numbered = numberedKeys(source.file, text, known.keys)
+    problems.push(...numbered)
+    if (numbered.length > 0) return []
     const built = link(source.file, text, known.modules, known.keys)
     const script = readScript(source, built, problems)
     if (!script) return []

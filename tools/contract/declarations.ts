@@ -157,12 +157,12 @@ class Reader {
 }
 
 const FORMS =
-  "write KEYS[1], ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
+  "write ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
 
 function takeApart(text: string, line: number): Parts {
   const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}
   if (names === undefined || value === undefined || kind === undefined || about === undefined) {
-    throw new SyntaxError('a declaration is one line: local name = KEYS[1]  -- kind: meaning')
+    throw new SyntaxError('a declaration is one line: local name = ARGV[1] -- kind: meaning')
   }
   const [name, start, ...rest] = names.split(',').map((one) => one.trim())
   if (name === undefined || rest.length > 0 || !/^[a-z][a-z0-9_]*$/.test(name)) {

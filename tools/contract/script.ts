@@ -35,7 +35,7 @@ export function readScript(source: Source, built: Built, problems: Problem[]): S
   problems.push(...built.problems)
   const refuse = refuseInto(problems, built)
   const chunk = parseLua(built.source, refuse)
-  const head = readHead(built.source, refuse)
+  const head = readHead(built.source, (line, message) => problems.push({ file: source.file, line, message }))
   if (!head || !chunk) return null
   refuseOldGrammar(chunk, refuse)
   const declarations = readDeclarations(built.source, head.after, refuse)

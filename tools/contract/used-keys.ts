@@ -73,7 +73,7 @@ class Finder implements UsedKeys {
     const like = nearest(name, this.#known)
     this.#refuse(
       lineOf(member),
-      `the structure has no key ${name}${like === null ? '' : `: did you mean ${like}?`}`,
+      `the structure has no key ${name}: ${like === null ? `list it in its keys.lua, ${name} = 'hash', -- what it holds` : `did you mean ${like}?`}`,
     )
   }
 }

@@ -5,10 +5,9 @@ Finds the first ten members whose names begin with a prefix, by one command that
 @reads
 @cost    O(log members)
 ]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
 local prefix = ARGV[1] -- text: what they begin with
 
 return {
   'found',
-  redis.call('ZRANGEBYLEX', members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT', '0', '10'),
+  redis.call('ZRANGEBYLEX', keys.members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT', '0', '10'),
 }

@@ -6,7 +6,6 @@ ever tried again.
 @returns found  names:[name:text]
 @cost    O(log members)
 ]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
 local prefix = ARGV[1] -- text: what they begin with
 
 if not is_name(prefix) then
@@ -14,9 +13,9 @@ if not is_name(prefix) then
 end
 local before = string.sub(prefix, 1, -2) .. string.char(string.byte(prefix, -1) - 1) .. '{'
 local behind = prefix .. '{'
-redis.call('ZADD', members, '0', before, '0', behind)
-local first = redis.call('ZRANK', members, before) + 1
-local last = redis.call('ZRANK', members, behind) - 1
-local names = redis.call('ZRANGE', members, first, math.min(first + 9, last))
-redis.call('ZREM', members, before, behind)
+redis.call('ZADD', keys.members, '0', before, '0', behind)
+local first = redis.call('ZRANK', keys.members, before) + 1
+local last = redis.call('ZRANK', keys.members, behind) - 1
+local names = redis.call('ZRANGE', keys.members, first, math.min(first + 9, last))
+redis.call('ZREM', keys.members, before, behind)
 return { 'found', names }

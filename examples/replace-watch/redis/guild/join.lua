@@ -4,7 +4,6 @@ Adds members; those that the guild has already stay as they are.
 @returns joined  members:integer
 @cost    O(names x log members)
 ]]
-local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
 local names, names_at = ARGV, 1 -- repeated (name:text): who joins
 
 for at = names_at, #names do
@@ -13,6 +12,6 @@ for at = names_at, #names do
   end
 end
 for at = names_at, #names do
-  redis.call('ZADD', members, '0', names[at])
+  redis.call('ZADD', keys.members, '0', names[at])
 end
-return { 'joined', redis.call('ZCARD', members) }
+return { 'joined', redis.call('ZCARD', keys.members) }
