@@ -841,7 +841,7 @@ save_queue(meta, queue)
 redis.call('ZADD', leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }` }
-const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local refusal, queue = open_queue(meta, '') if refusal then return refusal end
+const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local refusal = open_queue(meta, '') if refusal then return refusal end
 local stored = redis.call('HSCAN', kinds, '0', 'COUNT', '1000')[2]
 local told = {}
 for at = 1, #stored, 2 do
@@ -871,7 +871,7 @@ end
 end
 return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
 const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local id = ARGV[1]
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
+local refusal = open_queue(meta, '') if refusal then return refusal end
 local seq, _, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
@@ -1249,7 +1249,7 @@ return { 'outbox', entries }` }
 const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local after = tonumber(ARGV[3] or 0)
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal = open_queue(meta, '', codec) if refusal then return refusal end
 local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
@@ -1377,7 +1377,7 @@ local after = tonumber(ARGV[2])
 local limit = tonumber(ARGV[3])
 local only_short = ARGV[4] == '1'
 local wanted, wanted_at = ARGV, 5
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal = open_queue(meta, '', codec) if refusal then return refusal end
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local ids, next_place = {}, -1
 if #wanted >= wanted_at then
@@ -1747,7 +1747,7 @@ local by = ARGV[2]
 local from_ms = tonumber(ARGV[3])
 local to_ms = tonumber(ARGV[4])
 local count = tonumber(ARGV[5])
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
+local refusal = open_queue(meta, '') if refusal then return refusal end
 local period = PERIODS[by]
 if not period then
 return redis.error_reply('INVALID by: minute, hour or day')
@@ -1804,7 +1804,7 @@ save_queue(meta, queue)
 return { 'tagged', after }` }
 const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 12], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
+local refusal = open_queue(meta, '') if refusal then return refusal end
 local told, last = {}, after
 for _ = 1, limit do
 local member = redis.call('ZRANGEBYLEX', tagged, '(' .. last .. '\\1', '+', 'LIMIT', '0', '1')[1]
@@ -7200,7 +7200,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', '2605501b867c0e246e4d135f7e8f75c98be56afa', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/failures', '533c8895355fc1f7905264fc9bafb43831350b71', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
   parts: ['meta', 'kinds'],
   encode() {
     return []
@@ -7305,7 +7305,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', 'fa67da99efbfd4e98d126d8fbbda423c49ce52da', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', '93383cf84c7bfc2e12834ba626d8cfb13166584a', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     return [
@@ -7694,7 +7694,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/parents', '6b13ee07883bb9c74e1a0e1d6fc00b171c6849ef', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/parents', 'b393a129a784c325c443bb52780701496710e17d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   encode(args) {
     return withoutDefaults([
@@ -7982,7 +7982,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', 'f8573f4066136f84fd7d1a398a5d4981d0593e6e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', 'b28b9d20851ad528bc402ab5829bf2c7433c3090', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -8554,7 +8554,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', '21cab46e51524e3e854b0a23ae840272cf6754ac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', 'ab3bd56a094629fcdf45dd56a94939224d4503f5', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
   parts: ['meta', 'notes', 'stats'],
   encode(args) {
     return [
@@ -8659,7 +8659,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '79c4345e1f09bbdb707e9f5f876ebfba8ebbb54e', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', '4475fc69efa00855e91c28f624c9a0155b90dd96', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
   parts: ['meta', 'tagged'],
   encode(args) {
     return [

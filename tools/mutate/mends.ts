@@ -131,8 +131,8 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'a late copy of a call is carried out behind a later one of its slot',
     file: 'lua/shared/calls.lua',
-    now: '  return nil, tonumber(number) > tonumber(call)\n',
-    before: '  return nil, false\n',
+    now: '  elseif tonumber(number) > tonumber(call) then\n',
+    before: '  elseif false then\n',
     own: [],
   },
   {
@@ -152,14 +152,14 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'rates and recurrence stand still while the clock is behind',
     file: 'lua/shared/queue/plain.lua',
-    now: '  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000\n',
+    now: '  return math.max(queue.last, queue.token) > (queue.now_ms + STEP_MS) * 1000\n',
     before: '  return false\n',
     own: ['test/models/clock-steps.test.ts'],
   },
   {
     fault: 'a job of a dead worker waits for one who watches the time and died as well',
     file: 'lua/shared/queue/idle.lua',
-    now: '  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then\n',
+    now: '  if queue.idle > 0 and not has_second(idle, queue, process, by_ms) then\n',
     before: '  if false then\n',
     own: ['test/models/queue-watching.test.ts', 'test/faults/queue-takeover.test.ts'],
   },
