@@ -45,7 +45,7 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'a lock that is handed over is granted for good to a process that does not listen',
     file: 'lua/shared/line.lua',
-    now: '  if heard and has_just_asked(ticket, now_ms) then\n    return ticket.lease_ms\n  end\n',
+    now: '  if heard and has_just_asked(unit, ticket) then\n    return ticket.lease_ms\n  end\n',
     before: '  if true then\n    return ticket.lease_ms\n  end\n',
     own: ['test/models/hand-over.test.ts', 'test/faults/hand-over.test.ts'],
   },
@@ -95,9 +95,9 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'expiry stops once a feed holds 4 MiB',
     file: 'lua/shared/feed/reap.lua',
-    now: 'local function reap_expired(feed, keys, now_ms, most)\n',
+    now: 'local function reap_expired(keys, feed, most)\n',
     before:
-      'local function reap_expired(feed, keys, now_ms, most)\n  if feed.bytes > 4194304 then\n    return\n  end\n',
+      'local function reap_expired(keys, feed, most)\n  if feed.bytes > 4194304 then\n    return\n  end\n',
     own: ['test/models/feed-memory.test.ts'],
   },
   {
