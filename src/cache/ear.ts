@@ -6,6 +6,7 @@
 // One that is over never comes back: what was kept by it counts no more, and another one is opened when it is needed.
 
 import type { Subscription } from '../driver.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { Subscriptions } from '../runtime/subscriptions.ts'
 import type { Unit } from '../runtime/unit.ts'
 
@@ -14,18 +15,34 @@ const LINGER_MS = 5000
 const REST_MS = 1000
 
 export interface Hearer {
-  hear(message: string): void
+  /** What scripts tell of a key in Redis. */
+  note(key: string, number: number): void
   /** What was kept by this ear counts no more. */
   lose(ear: Ear): void
 }
 
+const known = new WeakMap<Runtime, Ears>()
+
+/** Those of all levels of an instance: a message is for one of them, however many there are. */
 export class Ears {
-  readonly #hearer: Hearer
   readonly #open = new Map<string, Ear>()
+  /** By the keys in Redis of which they are told. */
+  readonly #hearers = new Map<string, Hearer>()
   #restsUntil = 0
 
-  constructor(hearer: Hearer) {
-    this.#hearer = hearer
+  static of(runtime: Runtime): Ears {
+    const ears = known.get(runtime) ?? new Ears()
+    known.set(runtime, ears)
+    return ears
+  }
+
+  /** From now on what is told of this key is for `hearer`. */
+  listen(key: string, hearer: Hearer): void {
+    this.#hearers.set(key, hearer)
+  }
+
+  forget(key: string): void {
+    this.#hearers.delete(key)
   }
 
   /** One more who needs it, until it leaves. Null when none can be opened just now. */
@@ -40,30 +57,41 @@ export class Ears {
 
   #add(subscriptions: Subscriptions, channel: string): Ear {
     const ear = new Ear(subscriptions, channel, {
-      hear: (message) => this.#hearer.hear(message),
-      lose: () => {
+      onMessage: (message) => this.#hear(message),
+      onEnd: () => {
         this.#open.delete(channel)
         if (!ear.wasReady) this.#restsUntil = performance.now() + REST_MS
-        this.#hearer.lose(ear)
+        for (const hearer of new Set(this.#hearers.values())) hearer.lose(ear)
       },
     })
     this.#open.set(channel, ear)
     return ear
   }
+
+  #hear(message: string): void {
+    const space = message.indexOf(' ')
+    const key = message.slice(space + 1)
+    this.#hearers.get(key)?.note(key, Number(message.slice(0, space)))
+  }
+}
+
+interface EarEvents {
+  onMessage(message: string): void
+  onEnd(): void
 }
 
 export class Ear {
   readonly #subscription: Promise<Subscription>
-  readonly #lose: () => void
+  readonly #onEnd: () => void
   #users = 0
   #linger: NodeJS.Timeout | null = null
   #state: 'opening' | 'ready' | 'over' = 'opening'
   #wasReady = false
 
-  constructor(subscriptions: Subscriptions, channel: string, hearer: Hearer) {
-    this.#lose = () => hearer.lose(this)
+  constructor(subscriptions: Subscriptions, channel: string, { onMessage, onEnd }: EarEvents) {
+    this.#onEnd = onEnd
     this.#subscription = subscriptions.subscribe(channel, {
-      onMessage: (message) => hearer.hear(message),
+      onMessage,
       onLost: () => this.#end(),
       onGap: () => {
         // While it is opening nothing was kept that a missed message could have ended.
@@ -112,6 +140,6 @@ export class Ear {
     this.#state = 'over'
     // A subscription that cannot be ended is gone with its connection.
     this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
-    this.#lose()
+    this.#onEnd()
   }
 }

@@ -2,7 +2,8 @@
 
 import { hold } from '../generated/cache.ts'
 import type { Envelope } from './envelope.ts'
-import type { Level, Reading } from './level.ts'
+import type { Level } from './level.ts'
+import type { Reading } from './place.ts'
 import { type Source, unitOf } from './source.ts'
 import { generationsIn } from './tags.ts'
 

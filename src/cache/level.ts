@@ -6,8 +6,9 @@
 // Its Map lists places in the order of their use: the least recently used goes first.
 
 import type { Unit } from '../runtime/unit.ts'
-import { type Ear, Ears } from './ear.ts'
-import { type Copy, Place, ToldTag } from './place.ts'
+import type { Ear, Ears, Hearer } from './ear.ts'
+import { type Copy, Place, type Reading } from './place.ts'
+import { ToldTags } from './told-tags.ts'
 
 export interface LevelLimits {
   readonly count: number
@@ -17,29 +18,33 @@ export interface LevelLimits {
   readonly share: boolean
 }
 
-/** A read that may fill a place. */
-export interface Reading {
-  readonly place: Place
-  readonly turn: number
-  readonly askedAt: number
+/** So many of those that are too old are let go of at once. */
+const MOST_AT_ONCE = 100
+
+interface LevelEvents {
+  /** It keeps something, and did not before. */
+  onBegin(): void
+  onEvicted(key: string): void
 }
 
-export class Level {
+export class Level implements Hearer {
   readonly limits: LevelLimits
   readonly #unitOf: (key: string) => Unit
-  readonly #evicted: (key: string) => void
+  readonly #events: LevelEvents
   readonly #places = new Map<string, Place>()
-  /** The same by the keys of their values, and tags by those of their generations: as they are told. */
+  /** The same by the keys of their values, as they are told. */
   readonly #told = new Map<string, Place>()
-  readonly #tags = new Map<string, ToldTag>()
-  readonly #ears: Ears = new Ears({ hear: (message) => this.#hear(message), lose: (ear) => this.#lose(ear) })
+  readonly #tags: ToldTags
+  readonly #ears: Ears
   #count = 0
   #bytes = 0
 
-  constructor(limits: LevelLimits, unitOf: (key: string) => Unit, evicted: (key: string) => void) {
+  constructor(limits: LevelLimits, unitOf: (key: string) => Unit, ears: Ears, events: LevelEvents) {
     this.limits = limits
     this.#unitOf = unitOf
-    this.#evicted = evicted
+    this.#ears = ears
+    this.#tags = new ToldTags(ears, this)
+    this.#events = events
   }
 
   get size(): { count: number; bytes: number } {
@@ -51,7 +56,7 @@ export class Level {
     const place = this.#places.get(key)
     if (place === undefined || place.copy === null || place.names !== toNames(tags)) return null
     const { copy } = place
-    if (copy.whole === whole && now - copy.askedAt < this.limits.ageMs && place.allows(copy)) {
+    if (copy.whole === whole && !this.#isOld(place, now) && place.allows(copy)) {
       this.#touch(place)
       return copy
     }
@@ -95,19 +100,25 @@ export class Level {
 
   /** What scripts tell by the key in Redis: of a value, all with a smaller token count no more; of a tag, of older generations. */
   note(key: string, number: number): void {
-    const tag = this.#tags.get(key)
-    if (tag !== undefined) tag.newest = Math.max(tag.newest, number)
+    this.#tags.note(key, number)
     const place = this.#told.get(key)
     place?.raise(number)
     if (place?.copy && !place.allows(place.copy)) this.#drop(place)
   }
 
-  #hear(message: string): void {
-    const space = message.indexOf(' ')
-    this.note(message.slice(space + 1), Number(message.slice(0, space)))
+  /** Lets go of some that are too old to be served, the least recently used first. True once there is nothing left. */
+  isOver(): boolean {
+    const now = performance.now()
+    let left = MOST_AT_ONCE
+    for (const place of this.#places.values()) {
+      if (left === 0 || !this.#isOld(place, now)) break
+      this.#remove(place)
+      left -= 1
+    }
+    return this.#places.size === 0
   }
 
-  #lose(ear: Ear): void {
+  lose(ear: Ear): void {
     for (const place of this.#places.values()) {
       if (place.ear === ear || place.tags.some((tag) => tag.ear === ear)) this.#remove(place)
     }
@@ -124,6 +135,8 @@ export class Level {
     if (place === null) return null
     this.#places.set(key, place)
     this.#told.set(place.valueKey, place)
+    this.#ears.listen(place.valueKey, this)
+    if (this.#places.size === 1) this.#events.onBegin()
     this.#makeRoom()
     return place
   }
@@ -131,35 +144,13 @@ export class Level {
   #enter(key: string, tags: readonly string[]): Place | null {
     const unit = this.#unitOf(key)
     const ear = this.#ears.enter(unit)
-    const told = tags.map((tag) => this.#tagOf(this.#unitOf(tag)))
+    const told = tags.map((tag) => this.#tags.enter(this.#unitOf(tag)))
     if (ear !== null && told.every((tag) => tag !== null)) {
       return new Place(key, `${unit.prefix}:value`, toNames(tags), ear, told)
     }
     ear?.leave()
-    for (const tag of told) if (tag !== null) this.#leave(tag)
+    for (const tag of told) if (tag !== null) this.#tags.leave(tag)
     return null
-  }
-
-  #tagOf(unit: Unit): ToldTag | null {
-    const key = `${unit.prefix}:generation`
-    const known = this.#tags.get(key)
-    if (known !== undefined) {
-      known.users += 1
-      return known
-    }
-    const ear = this.#ears.enter(unit)
-    if (ear === null) return null
-    const tag = new ToldTag(key, ear)
-    tag.users = 1
-    this.#tags.set(key, tag)
-    return tag
-  }
-
-  #leave(tag: ToldTag): void {
-    tag.users -= 1
-    if (tag.users > 0) return
-    this.#tags.delete(tag.key)
-    tag.ear.leave()
   }
 
   #touch(place: Place): void {
@@ -173,7 +164,7 @@ export class Level {
       if (this.#places.size <= count && this.#bytes <= bytes) return
       const isKept = place.copy !== null
       this.#remove(place)
-      if (isKept) this.#evicted(place.key)
+      if (isKept) this.#events.onEvicted(place.key)
     }
   }
 
@@ -181,8 +172,14 @@ export class Level {
     this.#drop(place)
     this.#places.delete(place.key)
     this.#told.delete(place.valueKey)
+    this.#ears.forget(place.valueKey)
     place.ear.leave()
-    for (const tag of place.tags) this.#leave(tag)
+    for (const tag of place.tags) this.#tags.leave(tag)
+  }
+
+  /** One without a copy counts from when it began. */
+  #isOld({ copy, begunAt }: Place, now: number): boolean {
+    return now - (copy?.askedAt ?? begunAt) >= this.limits.ageMs
   }
 
   #drop(place: Place): void {

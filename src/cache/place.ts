@@ -2,6 +2,7 @@
 
 import type { Ear } from './ear.ts'
 import type { Envelope } from './envelope.ts'
+import type { ToldTag } from './told-tags.ts'
 
 /** A value as it was read from Redis. */
 export interface Copy {
@@ -16,20 +17,6 @@ export interface Copy {
   readonly askedAt: number
 }
 
-/** What this process was told of a tag. */
-export class ToldTag {
-  readonly key: string
-  readonly ear: Ear
-  newest = 0
-  /** Places that have it. */
-  users = 0
-
-  constructor(key: string, ear: Ear) {
-    this.key = key
-    this.ear = ear
-  }
-}
-
 export class Place {
   readonly key: string
   readonly valueKey: string
@@ -37,6 +24,8 @@ export class Place {
   readonly names: string
   readonly ear: Ear
   readonly tags: readonly ToldTag[]
+  /** By `performance.now()`. */
+  readonly begunAt: number = performance.now()
   copy: Copy | null = null
   /** Grows when nothing may be kept of what is being read. */
   turn = 0
@@ -68,4 +57,11 @@ export class Place {
       envelope.token >= this.#floor && this.tags.every(({ newest }, at) => newest <= (generations[at] ?? 0))
     )
   }
+}
+
+/** A read that may fill a place. */
+export interface Reading {
+  readonly place: Place
+  readonly turn: number
+  readonly askedAt: number
 }

@@ -3,6 +3,7 @@
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Unit } from '../runtime/unit.ts'
+import { Ears } from './ear.ts'
 import type { Tell } from './events.ts'
 import { Generation } from './generation.ts'
 import { Level, type LevelLimits } from './level.ts'
@@ -31,12 +32,14 @@ export class Shared<Value> {
   readonly #quiet = new Map<string, { token: number; until: number }>()
   #awayUntil = 0
   readonly #unitOf: (key: string) => Unit
+  readonly #ears: Ears
   readonly #among: WhileUsed<Shared<unknown>>
   #level: Level | null = null
 
   private constructor(runtime: Runtime, name: string, among: WhileUsed<Shared<unknown>>) {
     this.#among = among
     this.reads = new Reads(runtime)
+    this.#ears = Ears.of(runtime)
     this.#unitOf = (key) => unitIn(runtime, name, key)
     const place = runtime.prefix('cache', name)
     this.values = new ValueReads(runtime, this.reads, place)
@@ -63,8 +66,11 @@ export class Shared<Value> {
   openLevel(limits: LevelLimits, tell: Tell | null): void {
     const limited = this.#level?.limits
     if (limited === undefined) {
-      this.#level = new Level(limits, this.#unitOf, (key) => tell?.({ kind: 'evicted', key }))
-      this.#among.keep(this as Shared<unknown>)
+      const level = new Level(limits, this.#unitOf, this.#ears, {
+        onBegin: () => this.#among.keep(this as Shared<unknown>, () => level.isOver()),
+        onEvicted: (key) => tell?.({ kind: 'evicted', key }),
+      })
+      this.#level = level
     } else if (!sameLimits(limited, limits)) {
       throw new InvalidArgumentError('inProcess', 'must be the same for all handles of one cache')
     }

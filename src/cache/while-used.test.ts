@@ -6,7 +6,7 @@ import { WhileUsed } from './while-used.ts'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-test('names that nobody has any more are forgotten, but for the newest, and what is to stay', async () => {
+test('names that nobody has any more are forgotten, but for the newest, and what is to stay until it is over', async () => {
   const named = new WhileUsed<{ readonly name: string }>()
   const open = (name: string): { readonly name: string } => {
     const value = { name }
@@ -14,7 +14,9 @@ test('names that nobody has any more are forgotten, but for the newest, and what
     return value
   }
   const mine = open('mine')
-  named.keep(open('kept'))
+  named.keep(open('kept'), () => false)
+  named.keep(open('over'), () => true)
+  named.keep(open('last'), () => false)
   for (let at = 0; at < 5000; at++) open(`${at}`)
 
   await expect
@@ -22,10 +24,12 @@ test('names that nobody has any more are forgotten, but for the newest, and what
       collect()
       return named.size
     })
-    .toBe(1002)
+    .toBe(1003)
 
   expect(named.find('mine')).toBe(mine)
   expect(named.find('kept')).toEqual({ name: 'kept' })
+  expect(named.find('last')).toEqual({ name: 'last' })
+  expect(named.find('over')).toBeUndefined()
   expect(named.find('4999')).toEqual({ name: '4999' })
   expect(named.find('0')).toBeUndefined()
 })

@@ -2,6 +2,8 @@
 
 /** So many are kept that nobody has any more: whoever opens a name for each call meets what was there. */
 const MOST_KEPT = 1000
+/** Two for each that comes: they go as fast as they come. */
+const ASKED = 2
 
 export class WhileUsed<Value extends object> {
   readonly #known = new Map<string, WeakRef<Value>>()
@@ -10,7 +12,8 @@ export class WhileUsed<Value extends object> {
   })
   /** The newest, in a ring. */
   readonly #newest: Value[] = []
-  readonly #kept = new Set<Value>()
+  /** What stays, and when it need not; who was asked longest ago comes first. */
+  readonly #kept = new Map<Value, () => boolean>()
   #begun = 0
 
   /** How many names are known. */
@@ -29,8 +32,15 @@ export class WhileUsed<Value extends object> {
     this.#begun += 1
   }
 
-  /** It stays, whoever has it. */
-  keep(value: Value): void {
-    this.#kept.add(value)
+  /** It stays, whoever has it, until it is over: some of those that stay are asked whenever one more does. */
+  keep(value: Value, isOver: () => boolean): void {
+    let asked = 0
+    for (const [other, isOtherOver] of this.#kept) {
+      if (asked === ASKED) break
+      asked += 1
+      this.#kept.delete(other)
+      if (!isOtherOver()) this.#kept.set(other, isOtherOver)
+    }
+    this.#kept.set(value, isOver)
   }
 }

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cache, type InProcessOptions } from 'perilune/cache'
+import { expect, test } from 'vitest'
+import { type Setup, setup } from '../../test/cache-fixture.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+
+/** Caches with copies in this process, each with one of `a`. */
+async function caches(
+  { runtime, name }: Setup<string>,
+  count: number,
+  inProcess: InProcessOptions,
+): Promise<Cache<string>[]> {
+  const made = Array.from(
+    { length: count },
+    (_, at) => new Cache<string>(runtime, `${name}-${at}`, { freshFor: '1h', early: false, inProcess }),
+  )
+  for (const cache of made) {
+    await expect.poll(async () => (await cache.get('a', () => 'old')) && cache.inspectLevel()?.count).toBe(1)
+  }
+  return made
+}
+
+function subscriptionsOf({ runner: { driver } }: Runtime): string[] {
+  const channels: string[] = []
+  const subscribe = driver.subscribe.bind(driver)
+  driver.subscribe = (channel, listener) => {
+    channels.push(channel)
+    return subscribe(channel, listener)
+  }
+  return channels
+}
+
+test('what is told of a key reaches the cache that has it, and no other one of many', async () => {
+  const made = await setup<string>({ clock: 'real' })
+  const channels = subscriptionsOf(made.runtime)
+  const all = await caches(made, 30, { count: 10, age: '1h' })
+  const { runtime } = made.another()
+
+  await new Cache<string>(runtime, `${made.name}-7`).invalidate('a')
+
+  await expect.poll(() => all[7]?.inspectLevel()?.count).toBe(0)
+  expect(all.filter((cache) => cache.inspectLevel()?.count === 1)).toHaveLength(29)
+  expect(channels.filter((channel) => channel.endsWith(':levels'))).toHaveLength(1)
+})
+
+test('copies that are too old to be served go as other caches begin to keep some', async () => {
+  const made = await setup<string>({ clock: 'real' })
+  const old = await caches(made, 4, { count: 10, age: '500ms' })
+  await sleep(500)
+
+  await caches({ ...made, name: `${made.name}-other` }, 4, { count: 10, age: '1h' })
+
+  expect(old.map((cache) => cache.inspectLevel()?.count)).toEqual([0, 0, 0, 0])
+})
