@@ -3,6 +3,7 @@
 import { fingerprintOf } from '../once/once.ts'
 import { readBounded } from './bounded-body.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from './idempotency.ts'
+import { partsOf } from './parts-of-body.ts'
 import { type Asked, CONDITIONS } from './response-caching.ts'
 import { toldText } from './told.ts'
 
@@ -22,8 +23,10 @@ export function incomingOf(
       if (options.fingerprint !== undefined)
         return toldText('fingerprint', await options.fingerprint(request))
       const body = await readBody(request, maxBytes)
+      if (body === null) return null
       const { pathname, search } = new URL(request.url)
-      return body === null ? null : fingerprintOf(request.method, `${pathname}${search}`, body)
+      const parts = partsOf(body, request.headers.get('content-type'))
+      return fingerprintOf(request.method, `${pathname}${search}`, ...parts)
     },
   }
 }

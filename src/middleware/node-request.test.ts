@@ -11,3 +11,12 @@ test('a body of null is a body, and one that nobody has parsed is an error', asy
   expect(await fingerprintOf('0', null)).toBe(await fingerprintOf('0'))
   await expect(fingerprintOf('4')).rejects.toThrow('has not been parsed')
 })
+
+test.each(['file', 'files'])(
+  'what is beside the body as %s is an error, unless the fingerprint is made of it',
+  async (name) => {
+    const request = { method: 'POST', originalUrl: '/orders', headers: {}, body: {}, [name]: { size: 3 } }
+    await expect(incomingOf(request, {}, 100).fingerprint()).rejects.toThrow('files beside its body')
+    expect(await incomingOf(request, { fingerprint: () => 'own' }, 100).fingerprint()).toBe('own')
+  },
+)

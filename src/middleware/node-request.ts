@@ -2,6 +2,7 @@
 
 import { fingerprintOf } from '../once/once.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from './idempotency.ts'
+import { partsOf } from './parts-of-body.ts'
 import { type Asked, CONDITIONS } from './response-caching.ts'
 import { toldText } from './told.ts'
 
@@ -12,10 +13,16 @@ export interface ParsedRequest {
   readonly host?: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body?: unknown
+  /** Of Express, where a parser has laid files beside the body; methods in Fastify. */
+  readonly file?: unknown
+  readonly files?: unknown
 }
 
 /** The body, as an adapter's `idempotency` needs it, has not been parsed. */
 const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before'
+
+const FILES =
+  'idempotency: the request has files beside its body; give `fingerprint`, which must tell them apart'
 
 export function incomingOf<Request extends ParsedRequest>(
   request: Request,
@@ -31,7 +38,8 @@ export function incomingOf<Request extends ParsedRequest>(
         return toldText('fingerprint', await options.fingerprint(request))
       const body = bodyOf(request)
       if (Buffer.byteLength(body) > maxBytes) return null
-      return fingerprintOf(request.method, request.originalUrl, body)
+      const parts = partsOf(body, headerOf(request, 'content-type'))
+      return fingerprintOf(request.method, request.originalUrl, ...parts)
     },
   }
 }
@@ -56,12 +64,17 @@ export function forgetConditions({ headers }: ParsedRequest): void {
 // The same bytes are parsed to the same value, and that gives the same text.
 function bodyOf(request: ParsedRequest): string | Uint8Array {
   const { body } = request
+  if (isObject(request.file) || isObject(request.files)) throw new TypeError(FILES)
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   const length = headerOf(request, 'content-length') ?? '0'
   const isEmpty = length === '0' && headerOf(request, 'transfer-encoding') === null
   if (isEmpty && (body === undefined || body === null)) return ''
   if (body === undefined) throw new TypeError(UNPARSED)
   return JSON.stringify(body)
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 function headerOf({ headers }: ParsedRequest, name: string): string | null {

@@ -53,6 +53,24 @@ test('the same key with another body, path or method is refused with 422', async
   expect(runs()).toBe(1)
 })
 
+test('a form that is written again is the same request, and one with another file is not', async () => {
+  const { handle, runs } = handling(async (request) => Response.json([...(await request.formData()).keys()]))
+  const sends = (bytes: string): Request => {
+    const body = new FormData()
+    body.append('picture', new File([bytes], 'tea.png'))
+    return new Request('http://localhost/orders', {
+      method: 'POST',
+      headers: { 'idempotency-key': 'k' },
+      body,
+    })
+  }
+  const statuses: number[] = []
+  for (const bytes of ['one', 'one', 'another']) statuses.push((await handle(sends(bytes))).status)
+
+  expect(statuses).toEqual([200, 200, 422])
+  expect(runs()).toBe(1)
+})
+
 test('while the first is under way, the second is told to come again', async () => {
   const { opened, open } = gate()
   const { handle, runs } = handling(async () => {
