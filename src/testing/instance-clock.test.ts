@@ -182,7 +182,7 @@ test('an error of Lua names the line of the source', async () => {
   const { redis, name } = setup()
   await guildNames(redis, name).add({ member: 'ada' })
 
-  await expect(guildNames(redis, name).broken()).rejects.toThrow('redis/guild-names/broken.lua:11')
+  await expect(guildNames(redis, name).broken()).rejects.toThrow('redis/guild-names/broken.lua:10')
 })
 
 test('on a cluster all units live by the clock', async () => {

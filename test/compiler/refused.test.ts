@@ -66,7 +66,7 @@ test('a key has the same type in all operations of a structure', () => {
   const [one, other] = [repeated('string'), repeated('list, set, hash or sorted set')]
 
   expect(problemsOf(tree({ 'demo/a.lua': one, 'demo/b.lua': other, 'else/b.lua': other }))).toEqual([
-    'refused/demo/b.lua:7 the key count is a any here and a string in refused/demo/a.lua',
+    'refused/demo/b.lua:7 the key count has the kind any here and string in refused/demo/a.lua',
   ])
 })
 

@@ -21,6 +21,8 @@ type KeyPlaces = KeyRange | CountedKeys | 'after STREAMS' | 'none'
 
 export interface Command {
   readonly keys: KeyPlaces
+  /** Of its keys, as contracts name it; null where it takes several. */
+  readonly kind: string | null
   /** True also for what a read-only call may not do for another reason, such as PUBLISH. */
   readonly writes: boolean
   readonly since: string
@@ -30,6 +32,7 @@ export interface Command {
 
 interface Group {
   readonly names: string
+  readonly kind?: string
   readonly keys: KeyPlaces
   readonly writes?: true
   readonly since?: string
@@ -58,74 +61,74 @@ const GROUPS: readonly Group[] = [
     options: { NX: '7.0.0', XX: '7.0.0', GT: '7.0.0', LT: '7.0.0' },
   },
   // Strings
-  { names: 'GET STRLEN GETRANGE GETBIT', keys: ONE },
-  { names: 'BITCOUNT BITPOS', keys: ONE, options: { BYTE: '7.0.0', BIT: '7.0.0' } },
-  { names: 'BITFIELD_RO', keys: ONE, since: '6.2.0' },
-  { names: 'MGET', keys: ALL },
-  { names: 'SETNX SETEX PSETEX INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND', keys: ONE, writes: true },
-  { names: 'SETRANGE GETSET SETBIT BITFIELD', keys: ONE, writes: true },
-  { names: 'SET', keys: ONE, writes: true, options: { GET: '6.2.0', EXAT: '6.2.0', PXAT: '6.2.0' } },
-  { names: 'GETDEL GETEX', keys: ONE, writes: true, since: '6.2.0' },
-  { names: 'MSET MSETNX', keys: { first: 1, last: -1, step: 2 }, writes: true },
-  { names: 'BITOP', keys: { first: 2, last: -1, step: 1 }, writes: true },
-  { names: 'LCS', keys: TWO, since: '7.0.0' },
+  { names: 'GET STRLEN GETRANGE GETBIT', kind: 'string', keys: ONE },
+  { names: 'BITCOUNT BITPOS', kind: 'string', keys: ONE, options: { BYTE: '7.0.0', BIT: '7.0.0' } },
+  { names: 'BITFIELD_RO', kind: 'string', keys: ONE, since: '6.2.0' },
+  { names: 'MGET', kind: 'string', keys: ALL },
+  { names: 'SETNX SETEX PSETEX INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND', kind: 'string', keys: ONE, writes: true },
+  { names: 'SETRANGE GETSET SETBIT BITFIELD', kind: 'string', keys: ONE, writes: true },
+  { names: 'SET', kind: 'string', keys: ONE, writes: true, options: { GET: '6.2.0', EXAT: '6.2.0', PXAT: '6.2.0' } },
+  { names: 'GETDEL GETEX', kind: 'string', keys: ONE, writes: true, since: '6.2.0' },
+  { names: 'MSET MSETNX', kind: 'string', keys: { first: 1, last: -1, step: 2 }, writes: true },
+  { names: 'BITOP', kind: 'string', keys: { first: 2, last: -1, step: 1 }, writes: true },
+  { names: 'LCS', kind: 'string', keys: TWO, since: '7.0.0' },
   // Hashes
-  { names: 'HGET HMGET HGETALL HEXISTS HLEN HKEYS HVALS HSTRLEN', keys: ONE },
-  { names: 'HSCAN', keys: ONE, options: { NOVALUES: '7.4.0' } },
-  { names: 'HRANDFIELD', keys: ONE, since: '6.2.0' },
-  { names: 'HSET HSETNX HMSET HDEL HINCRBY HINCRBYFLOAT', keys: ONE, writes: true },
-  { names: 'HTTL HPTTL HEXPIRETIME HPEXPIRETIME', keys: ONE, since: '7.4.0' },
-  { names: 'HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT HPERSIST', keys: ONE, writes: true, since: '7.4.0' },
+  { names: 'HGET HMGET HGETALL HEXISTS HLEN HKEYS HVALS HSTRLEN', kind: 'hash', keys: ONE },
+  { names: 'HSCAN', kind: 'hash', keys: ONE, options: { NOVALUES: '7.4.0' } },
+  { names: 'HRANDFIELD', kind: 'hash', keys: ONE, since: '6.2.0' },
+  { names: 'HSET HSETNX HMSET HDEL HINCRBY HINCRBYFLOAT', kind: 'hash', keys: ONE, writes: true },
+  { names: 'HTTL HPTTL HEXPIRETIME HPEXPIRETIME', kind: 'hash', keys: ONE, since: '7.4.0' },
+  { names: 'HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT HPERSIST', kind: 'hash', keys: ONE, writes: true, since: '7.4.0' },
   // Lists
-  { names: 'LINDEX LLEN LRANGE LPOS', keys: ONE },
-  { names: 'LPUSH RPUSH LPUSHX RPUSHX LINSERT LSET LREM LTRIM', keys: ONE, writes: true },
-  { names: 'LPOP RPOP', keys: ONE, writes: true },
-  { names: 'RPOPLPUSH', keys: TWO, writes: true },
-  { names: 'LMOVE', keys: TWO, writes: true, since: '6.2.0' },
-  { names: 'LMPOP', keys: { count: 1 }, writes: true, since: '7.0.0' },
+  { names: 'LINDEX LLEN LRANGE LPOS', kind: 'list', keys: ONE },
+  { names: 'LPUSH RPUSH LPUSHX RPUSHX LINSERT LSET LREM LTRIM', kind: 'list', keys: ONE, writes: true },
+  { names: 'LPOP RPOP', kind: 'list', keys: ONE, writes: true },
+  { names: 'RPOPLPUSH', kind: 'list', keys: TWO, writes: true },
+  { names: 'LMOVE', kind: 'list', keys: TWO, writes: true, since: '6.2.0' },
+  { names: 'LMPOP', kind: 'list', keys: { count: 1 }, writes: true, since: '7.0.0' },
   // Sets
-  { names: 'SCARD SISMEMBER SMEMBERS SRANDMEMBER SSCAN', keys: ONE },
-  { names: 'SMISMEMBER', keys: ONE, since: '6.2.0' },
-  { names: 'SDIFF SINTER SUNION', keys: ALL },
-  { names: 'SINTERCARD', keys: { count: 1 }, since: '7.0.0' },
-  { names: 'SADD SREM SPOP', keys: ONE, writes: true },
-  { names: 'SMOVE', keys: TWO, writes: true },
-  { names: 'SDIFFSTORE SINTERSTORE SUNIONSTORE', keys: ALL, writes: true },
+  { names: 'SCARD SISMEMBER SMEMBERS SRANDMEMBER SSCAN', kind: 'set', keys: ONE },
+  { names: 'SMISMEMBER', kind: 'set', keys: ONE, since: '6.2.0' },
+  { names: 'SDIFF SINTER SUNION', kind: 'set', keys: ALL },
+  { names: 'SINTERCARD', kind: 'set', keys: { count: 1 }, since: '7.0.0' },
+  { names: 'SADD SREM SPOP', kind: 'set', keys: ONE, writes: true },
+  { names: 'SMOVE', kind: 'set', keys: TWO, writes: true },
+  { names: 'SDIFFSTORE SINTERSTORE SUNIONSTORE', kind: 'set', keys: ALL, writes: true },
   // Sorted sets
-  { names: 'ZCARD ZCOUNT ZLEXCOUNT ZSCORE ZSCAN', keys: ONE },
-  { names: 'ZRANK ZREVRANK', keys: ONE, options: { WITHSCORE: '7.2.0' } },
-  { names: 'ZRANGEBYSCORE ZRANGEBYLEX ZREVRANGE ZREVRANGEBYSCORE ZREVRANGEBYLEX', keys: ONE },
-  { names: 'ZRANGE', keys: ONE, options: { BYSCORE: '6.2.0', BYLEX: '6.2.0', REV: '6.2.0', LIMIT: '6.2.0' } },
-  { names: 'ZMSCORE ZRANDMEMBER', keys: ONE, since: '6.2.0' },
+  { names: 'ZCARD ZCOUNT ZLEXCOUNT ZSCORE ZSCAN', kind: 'zset', keys: ONE },
+  { names: 'ZRANK ZREVRANK', kind: 'zset', keys: ONE, options: { WITHSCORE: '7.2.0' } },
+  { names: 'ZRANGEBYSCORE ZRANGEBYLEX ZREVRANGE ZREVRANGEBYSCORE ZREVRANGEBYLEX', kind: 'zset', keys: ONE },
+  { names: 'ZRANGE', kind: 'zset', keys: ONE, options: { BYSCORE: '6.2.0', BYLEX: '6.2.0', REV: '6.2.0', LIMIT: '6.2.0' } },
+  { names: 'ZMSCORE ZRANDMEMBER', kind: 'zset', keys: ONE, since: '6.2.0' },
   { names: 'ZDIFF ZINTER ZUNION', keys: { count: 1 }, since: '6.2.0' },
   { names: 'ZINTERCARD', keys: { count: 1 }, since: '7.0.0' },
-  { names: 'ZADD', keys: ONE, writes: true, options: { GT: '6.2.0', LT: '6.2.0' } },
-  { names: 'ZINCRBY ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREMRANGEBYLEX', keys: ONE, writes: true },
-  { names: 'ZPOPMIN ZPOPMAX', keys: ONE, writes: true },
-  { names: 'ZMPOP', keys: { count: 1 }, writes: true, since: '7.0.0' },
-  { names: 'ZRANGESTORE', keys: TWO, writes: true, since: '6.2.0' },
+  { names: 'ZADD', kind: 'zset', keys: ONE, writes: true, options: { GT: '6.2.0', LT: '6.2.0' } },
+  { names: 'ZINCRBY ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREMRANGEBYLEX', kind: 'zset', keys: ONE, writes: true },
+  { names: 'ZPOPMIN ZPOPMAX', kind: 'zset', keys: ONE, writes: true },
+  { names: 'ZMPOP', kind: 'zset', keys: { count: 1 }, writes: true, since: '7.0.0' },
+  { names: 'ZRANGESTORE', kind: 'zset', keys: TWO, writes: true, since: '6.2.0' },
   { names: 'ZUNIONSTORE ZINTERSTORE', keys: { count: 2, also: 1 }, writes: true },
   { names: 'ZDIFFSTORE', keys: { count: 2, also: 1 }, writes: true, since: '6.2.0' },
   // Streams
-  { names: 'XLEN XRANGE XREVRANGE XPENDING', keys: ONE },
-  { names: 'XINFO', keys: SECOND },
-  { names: 'XREAD', keys: 'after STREAMS' },
+  { names: 'XLEN XRANGE XREVRANGE XPENDING', kind: 'stream', keys: ONE },
+  { names: 'XINFO', kind: 'stream', keys: SECOND },
+  { names: 'XREAD', kind: 'stream', keys: 'after STREAMS' },
   {
-    names: 'XADD',
+    names: 'XADD', kind: 'stream',
     keys: ONE,
     writes: true,
     options: { MINID: '6.2.0', NOMKSTREAM: '6.2.0', LIMIT: '6.2.0' },
   },
-  { names: 'XTRIM', keys: ONE, writes: true, options: { MINID: '6.2.0', LIMIT: '6.2.0' } },
-  { names: 'XDEL XACK XCLAIM', keys: ONE, writes: true },
-  { names: 'XSETID', keys: ONE, writes: true, options: { ENTRIESADDED: '7.0.0', MAXDELETEDID: '7.0.0' } },
-  { names: 'XAUTOCLAIM', keys: ONE, writes: true, since: '6.2.0' },
-  { names: 'XGROUP', keys: SECOND, writes: true, options: { ENTRIESREAD: '7.0.0' } },
-  { names: 'XREADGROUP', keys: 'after STREAMS', writes: true },
+  { names: 'XTRIM', kind: 'stream', keys: ONE, writes: true, options: { MINID: '6.2.0', LIMIT: '6.2.0' } },
+  { names: 'XDEL XACK XCLAIM', kind: 'stream', keys: ONE, writes: true },
+  { names: 'XSETID', kind: 'stream', keys: ONE, writes: true, options: { ENTRIESADDED: '7.0.0', MAXDELETEDID: '7.0.0' } },
+  { names: 'XAUTOCLAIM', kind: 'stream', keys: ONE, writes: true, since: '6.2.0' },
+  { names: 'XGROUP', kind: 'stream', keys: SECOND, writes: true, options: { ENTRIESREAD: '7.0.0' } },
+  { names: 'XREADGROUP', kind: 'stream', keys: 'after STREAMS', writes: true },
   // Estimates
-  { names: 'PFCOUNT', keys: ALL },
-  { names: 'PFADD', keys: ONE, writes: true },
-  { names: 'PFMERGE', keys: ALL, writes: true },
+  { names: 'PFCOUNT', kind: 'string', keys: ALL },
+  { names: 'PFADD', kind: 'string', keys: ONE, writes: true },
+  { names: 'PFMERGE', kind: 'string', keys: ALL, writes: true },
   // No key
   { names: 'TIME INFO', keys: 'none' },
   { names: 'PUBLISH', keys: 'none', writes: true },
@@ -135,8 +138,8 @@ const GROUPS: readonly Group[] = [
 ]
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  GROUPS.flatMap(({ names, keys, writes = false, since = OLDEST_SERVER, options = {} }) =>
-    names.split(' ').map((name) => [name, { keys, writes, since, options }] as const),
+  GROUPS.flatMap(({ names, kind = null, keys, writes = false, since = OLDEST_SERVER, options = {} }) =>
+    names.split(' ').map((name) => [name, { kind, keys, writes, since, options }] as const),
   ),
 )
 

@@ -7,6 +7,7 @@ import { checkCalls } from './check-calls.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
 import { checkKeys } from './check-keys.ts'
+import { checkKinds } from './check-kinds.ts'
 import { checkRefusals } from './check-refusals.ts'
 import { checkRepeats } from './check-repeats.ts'
 import { checkRoom } from './check-room.ts'
@@ -37,6 +38,7 @@ const CHECKS = [
   checkGlobals,
   checkCalls,
   checkKeys,
+  checkKinds,
   checkAnswers,
   checkRefusals,
   checkDeclarations,

@@ -8,15 +8,19 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return ranked[0]?.each ?? null
 }
 
-/** By Levenshtein (1966): letters that are put in, left out, or others. */
+/** Letters that are put in, left out, others, or the two of a pair in the wrong order (Damerau 1964). */
 function distance(one: string, other: string): number {
+  let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let at = 0; at < one.length; at++) {
     const next = [at + 1]
     for (let place = 0; place < other.length; place++) {
       const replaced = (row[place] ?? 0) + (one[at] === other[place] ? 0 : 1)
-      next.push(Math.min(replaced, (row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1))
+      const isSwapped = at > 0 && place > 0 && one[at] === other[place - 1] && one[at - 1] === other[place]
+      const swapped = isSwapped ? (before[place - 1] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1))
     }
+    before = row
     row = next
   }
   return row[other.length] ?? 0
