@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { commandOf } from '../test/programs/fork.ts'
+import { freePort } from '../test/servers/ports.ts'
 
 let data: string
 beforeAll(() => {
@@ -122,4 +123,24 @@ test('a wish to stop that comes while it starts is granted once it has started',
 
   expect(await program.exit).toBe(0)
   expect(serverIsAlive()).toBe(false)
+})
+
+test('a service whose output nobody reads any more serves, and ends when it is told to', async () => {
+  const port = await freePort()
+  const program = run({ PORT: String(port) })
+  onTestFinished(() => void program.child.kill('SIGKILL'))
+  program.child.stdout?.destroy()
+  program.child.stderr?.destroy()
+
+  await expect
+    .poll(() =>
+      fetch(`http://127.0.0.1:${port}/livez`, { signal: AbortSignal.timeout(1000) }).then(
+        ({ status }) => status,
+        () => null,
+      ),
+    )
+    .toBe(200)
+  program.child.kill('SIGTERM')
+
+  expect(await Promise.race([program.exit, sleep(20_000, 'frozen')])).toBe(0)
 })

@@ -12,6 +12,9 @@ const LAST_RESORT_MS = 25_000
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
+// That nobody reads the output any more (`npm start | head -1`) is no reason to stop.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
+
 const HELP = `perilune-server
 perilune-server flush [NAME ...] [--once] [--wait SPAN]
 
@@ -83,7 +86,8 @@ function welcome({ url, engine, log }: Service): void {
 function closeOnSignal(starting: Promise<Service>): void {
   const grace = closeWithGrace({ delay: LAST_RESORT_MS, skip: ['SIGINT', 'SIGTERM'] }, async ({ err }) => {
     const service = await starting
-    if (err) service.log.fatal({ err }, 'closing after an error')
+    // Not as fatal: pino then waits until that is written, for ever where nobody reads it.
+    if (err) service.log.error({ err }, 'closing after an error')
     await service.close()
   })
   let closing = false

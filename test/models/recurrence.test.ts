@@ -158,7 +158,8 @@ function definitionOf({ id: of, rule: by, terms: bounds }: Step & { do: 'set' })
 }
 
 test('recurring jobs are spawned in every history as by the model', { timeout: 3_600_000 }, async () => {
-  const numRuns = countOf(5000, 60)
+  // The first histories that are drawn are short: a third of the usual number would spawn next to nothing.
+  const numRuns = Math.max(countOf(5000, 60), 60)
   let spawned = 0
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }),
@@ -171,6 +172,6 @@ test('recurring jobs are spawned in every history as by the model', { timeout: 3
 
   await fc.assert(property, { numRuns, seed: SEED })
 
-  expect(spawned).toBeGreaterThan(numRuns / 4)
+  expect(spawned).toBeGreaterThan(numRuns / 2)
   tell(`recurring jobs: ${spawned} runs of ${numRuns} random histories as by the model, seed ${SEED}`)
 })
