@@ -17,7 +17,7 @@ interface Described {
 const operations = new Map<string, Described>(Object.entries(contract.operations))
 
 async function scripts(): Promise<LinkedScript[]> {
-  const files = readdirSync(GENERATED).filter((file) => file !== 'shared.ts')
+  const files = readdirSync(GENERATED).filter((file) => !['shared.ts', 'bits.ts'].includes(file))
   const modules = await Promise.all(files.map((file) => import(join(GENERATED, file)) as Promise<object>))
   return modules
     .flatMap((each) => Object.values(each) as { readonly script: LinkedScript }[])

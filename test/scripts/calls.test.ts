@@ -104,7 +104,9 @@ test('an error of Lua names the file and the line of the source', async () => {
   const error: unknown = await guild.broken().catch((reason: unknown) => reason)
 
   expect(error).toBeInstanceOf(DriverError)
-  expect(String(error)).toMatch(/guild-names\/broken: .*WRONGTYPE.*redis\/guild-names\/broken\.lua:10\b/)
+  expect(String(error)).toMatch(
+    /guild-names\/broken: .*not a valid float.*redis\/guild-names\/broken\.lua:10\b/,
+  )
 })
 
 test('what a script refuses as invalid is an error of the argument', async () => {

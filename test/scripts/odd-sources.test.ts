@@ -11,8 +11,8 @@ import { compileTree } from '../../tools/contract/compile.ts'
 import type { OperationContract } from '../../tools/contract/contract.ts'
 import { locate } from '../../tools/contract/locate.ts'
 import { ContractError } from '../../tools/contract/problem.ts'
-import { byHand, KEYS, type OddSource, oddSource } from './odd-source.ts'
 import { countOf } from '../proof.ts'
+import { byHand, KEYS, type OddSource, oddSource } from './odd-source.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LIBRARY = join(ROOT, 'lua')
@@ -106,7 +106,7 @@ function typeErrorsOf(sources: readonly OddSource[]): string {
 
 test('a module holds the text that was compiled, byte for byte', async () => {
   const source: OddSource = {
-    operation: `--[[\nActs.\n\n@returns done  text:text\n@reads\n@cost    O(1)\n]]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`" -- \`\${y}\u2028\\\nredis.call('GET', keys.state)\nreturn { 'done', odd }\n`,
+    operation: `--[[\nActs.\n\n@returns done  text:text\n@reads\n@cost    O(1)\n]]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`" -- \`\${y}\u2028\\\nredis.call('HLEN', keys.state)\nreturn { 'done', odd }\n`,
     fragment: '',
   }
   const root = join(folder, 'bytes')
@@ -117,7 +117,7 @@ test('a module holds the text that was compiled, byte for byte', async () => {
 
   await module.preload({ runtime: { preload: (all: typeof scripts) => scripts.push(...all) } })
 
-  const sent = `local state = KEYS[1]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`"\nredis.call('GET', state)\nreturn { 'done', odd }`
+  const sent = `local state = KEYS[1]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`"\nredis.call('HLEN', state)\nreturn { 'done', odd }`
   expect(scripts[0]?.source).toBe(sent)
   expect(await client.script('LOAD', sent)).toBe(scripts[0]?.sha1)
 })

@@ -47,8 +47,8 @@ const EDITS: Partial<Record<Rule, Edit>> = {
   },
   'setting aside': {
     script: 'counters/seal',
-    from: 'fill_batch(rest, sealed, limit)\nend',
-    to: `fill_batch(rest, sealed, limit)
+    from: 'fill_batch(keys, limit)\nend',
+    to: `fill_batch(keys, limit)
   if redis.call('EXISTS', rest) == 1 then
     redis.call('RENAME', rest, pending)
     partition.pending_ms, partition.rest_ms = partition.rest_ms, 0
