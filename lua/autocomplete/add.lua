@@ -12,12 +12,11 @@ so many of the entries, the first ones, were as much work as one call does; the 
          the fronts: where a thousand titles begin alike 4 to 8 kB
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \1 before each word start but the first; expire_ms 0: never
 
-local index = try(open_index(keys.meta, caller, codec))
-local remembered = try(recall(index.record, call))
+local index = try(open_index(keys.meta, call_id.caller, codec))
+local remembered = try(recall(index.record, call_id))
 if remembered then
   local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
   return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
@@ -55,5 +54,5 @@ note_index(keys.meta, index, before, known.last)
 reap(keys, known, now_ms, 20 + taken)
 renew_fronts(keys, known, index.codec)
 write_tops(keys.tops, known)
-remember_answer(keys.meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
+remember_answer(keys.meta, call_id, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
 return { 'added', new, replaced, taken }

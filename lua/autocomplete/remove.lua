@@ -10,12 +10,11 @@ others belong into another one.
          to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go
          the same as in `add`, and 1.5 kB for each top that is filled up
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 
-local index = try(open_index(keys.meta, caller))
-local remembered = try(recall(index.record, call))
+local index = try(open_index(keys.meta, call_id.caller))
+local remembered = try(recall(index.record, call_id))
 if remembered then
   local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
   return { 'removed', tonumber(removed), tonumber(taken) }
@@ -43,6 +42,6 @@ reap(keys, known, now_ms, 20)
 renew_fronts(keys, known, index.codec)
 write_tops(keys.tops, known)
 if not index.is_new then
-  remember_answer(keys.meta, caller, call, now_ms, removed .. ' ' .. taken)
+  remember_answer(keys.meta, call_id, now_ms, removed .. ' ' .. taken)
 end
 return { 'removed', removed, taken }

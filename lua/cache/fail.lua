@@ -11,9 +11,7 @@ Repeating the call changes nothing.
 ]]
 local id = ARGV[1] -- text: the caller's own id of the load
 local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while there is a value to serve
-local channel = ARGV[3] -- text: where those who wait are told; begins the channels of their processes
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
+local how = ARGV[3] -- HOW: how those who wait are told
 local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
 
 local known = try(open_load(keys.load))
@@ -38,7 +36,7 @@ if is_open(known) then
     )
   end
   keep_load(keys.load, known.token, rest_ms, now_ms)
-  tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
+  tell_waiters(known.waiters, 'ended', how)
 end
 if revoked then
   return { 'revoked' }

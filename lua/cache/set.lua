@@ -7,22 +7,19 @@ that is under way is revoked: what it finds may be older. Those who wait for it 
 @cost    O(value + waiters)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payload
-local caller = ARGV[2] -- text: process and slot of the call
-local call = ARGV[3] -- text: number of the call
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
 local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
+local how = ARGV[8] -- HOW: how those who wait are told
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
 local head, known = try(open_entry(keys.value, keys.load))
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local before = try(recall(redis.call('HGET', keys.load, caller), call))
+local before = try(recall(redis.call('HGET', keys.load, call_id.caller), call_id))
 if before then
   local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
   if fresh_until_ms == '0' then
@@ -32,7 +29,7 @@ if before then
 end
 local newest = math.max(known.version, head.version)
 if version > 0 and version <= newest then
-  remember_answer(keys.load, caller, call, now_ms, '0 0 ' .. exact(newest))
+  remember_answer(keys.load, call_id, now_ms, '0 0 ' .. exact(newest))
   keep_load(keys.load, 0, 0, now_ms)
   return { 'superseded', newest }
 end
@@ -53,8 +50,7 @@ if version > 0 then
 end
 remember_answer(
   keys.load,
-  caller,
-  call,
+  call_id,
   now_ms,
   exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0'
 )
@@ -63,7 +59,6 @@ if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
   redis.call('HSET', keys.load, 'layout', LOAD_LAYOUT, 'token', exact(token))
 end
 keep_load(keys.load, token, fresh_ms + stale_ms, now_ms)
-local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
   redis.call('HDEL', keys.load, 'waiters')
   tell_waiters(known.waiters, 'stored', how)

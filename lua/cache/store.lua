@@ -16,13 +16,10 @@ local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is not
 local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
 local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
+local how = ARGV[8] -- HOW: how those who wait are told
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
-local how = { channel = channel, sharded = sharded, counted = counted }
 local head, known = try(open_entry(keys.value, keys.load))
 local now_ms = math.floor(clock_us() / 1000)
 if token > 0 and head.token == token and not is_open(known) then

@@ -8,19 +8,18 @@ Repeating the call changes nothing.
 @returns absent
 @cost    O(log items) for each item given, and at most 2,000 that leave
 ]]
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a list or a sorted set; 0: any number
 local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of `replace`
 
-local known = try(open_collection(keys.meta, caller))
+local known = try(open_collection(keys.meta, call_id.caller))
 if #parts - parts_at >= MAX_PARTS then
   return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered = try(recall(known.record, call))
+local remembered = try(recall(known.record, call_id))
 if remembered then
   local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
   return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
@@ -51,5 +50,5 @@ redis.call(
 )
 -- The first item of an empty collection makes its key anew.
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
-remember_answer(keys.meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
+remember_answer(keys.meta, call_id, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }

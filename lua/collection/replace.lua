@@ -8,8 +8,7 @@ one wins. No items are items: the collection is empty then, not absent.
 @returns refused    version:integer
 @cost    O(items given); those there were are freed in the background
 ]]
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
@@ -17,11 +16,11 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 
-local known = try(open_collection(keys.meta, caller))
+local known = try(open_collection(keys.meta, call_id.caller))
 if #parts - parts_at >= MAX_PARTS then
   return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local remembered = try(recall(known.record, call))
+local remembered = try(recall(known.record, call_id))
 if remembered then
   local copy, expires_at_ms = parse_replaced(remembered)
   return { 'replaced', copy, expires_at_ms }
@@ -48,5 +47,5 @@ known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
 save_copy(keys.meta, known, count_items(keys.items, kind))
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
-remember_answer(keys.meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+remember_answer(keys.meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }

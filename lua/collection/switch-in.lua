@@ -9,8 +9,7 @@ for it took too long, or the server has lost it.
 @returns lost
 @cost    O(1); the items there were are freed in the background
 ]]
-local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
-local call = ARGV[2] -- text: number of the call id
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
@@ -18,8 +17,8 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
-local known = try(open_collection(keys.meta, caller))
-local remembered = try(recall(known.record, call))
+local known = try(open_collection(keys.meta, call_id.caller))
+local remembered = try(recall(known.record, call_id))
 if remembered then
   local copy, expires_at_ms = parse_replaced(remembered)
   return { 'replaced', copy, expires_at_ms }
@@ -51,5 +50,5 @@ known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
 save_copy(keys.meta, known, size)
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
-remember_answer(keys.meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+remember_answer(keys.meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }

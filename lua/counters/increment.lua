@@ -7,13 +7,12 @@ second time. A repeated call increments nothing, and answers the values of its o
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
 @cost    O(counters)
 ]]
-local caller = ARGV[1] -- text: process and slot of the call id
-local call = ARGV[2] -- text: number of the call id
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated COUNTERS: those to increment
 
-local partition = try(open_partition(keys.meta, caller))
+local partition = try(open_partition(keys.meta, call_id.caller))
 local count = (#counters - counters_at + 1) / #COUNTERS
 if count > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -28,7 +27,7 @@ for at = counters_at, #counters, #COUNTERS do
 end
 local now = redis.call('HMGET', keys.values, unpack(ids))
 
-local remembered = try(recall(partition.record, call))
+local remembered = try(recall(partition.record, call_id))
 if remembered then
   local refused, known = read_outcomes(remembered)
   return { 'counted', now_ms, partition.epoch, now, refused, known }
@@ -89,5 +88,5 @@ if added and partition.pending_ms == 0 then
   partition.pending_ms = now_ms
   save_partition(keys.meta, partition)
 end
-remember_answer(keys.meta, caller, call, now_ms, outcomes_text(refused, known))
+remember_answer(keys.meta, call_id, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }

@@ -7,13 +7,12 @@ more), unclaimed, held (by another claim).
 @returns lost
 @cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
-local feed = try(open_feed(keys.meta, caller))
-local remembered = try(recall(feed.record, call))
+local feed = try(open_feed(keys.meta, call_id.caller))
+local remembered = try(recall(feed.record, call_id))
 if remembered then
   local refused = {}
   for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
@@ -58,7 +57,7 @@ if #done > 0 then
   if may_rest(feed) then
     rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, caller, call, feed.now_ms, #done .. ' ' .. told)
+  remember_answer(keys.meta, call_id, feed.now_ms, #done .. ' ' .. told)
   save_feed(keys.meta, feed)
 end
 return { 'acked', #done, refused }

@@ -9,16 +9,15 @@ the feed has not begun or has anything else to do first, or a message has more t
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[4] -- text: number of the call in that slot
+local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local channel = ARGV[5] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[6] == '1' -- flag: whether that is a sharded channel
 local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
 local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
-local feed = try(open_feed(keys.meta, caller, codec))
-local remembered = try(recall(feed.record, call))
+local feed = try(open_feed(keys.meta, call_id.caller, codec))
+local remembered = try(recall(feed.record, call_id))
 if remembered then
   return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end
@@ -45,6 +44,6 @@ for at = bodies_at, #bodies, 1 do
 end
 note_quick(feed, first, last, expire_ms, keys.meta)
 feed.last, feed.bytes = last, bytes
-save_feed_and_call(keys.meta, feed, caller, call, exact(first) .. ' 0')
+save_feed_and_call(keys.meta, feed, call_id, exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }

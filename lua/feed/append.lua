@@ -12,10 +12,8 @@ and which keep the id that they got then.
          twice as many messages that are written anew
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
-local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[5] -- text: number of the call in that slot
+local spread = ARGV[2] -- PARTITIONS: over how many the feed is spread
+local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
 local channel = ARGV[6] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local keep_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
@@ -24,15 +22,15 @@ local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: al
 local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
 local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
-local feed = try(open_feed(keys.meta, caller, codec, partitions))
-if feed.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+local feed = try(open_feed(keys.meta, call_id.caller, codec, spread.partitions))
+if not take_up(keys.meta, feed, spread) then
   return { 'unagreed' }
 end
 feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / #MESSAGES, {}
 
-local remembered = try(recall(feed.record, call))
+local remembered = try(recall(feed.record, call_id))
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, #MESSAGES do
@@ -111,6 +109,6 @@ if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
     keep_with_feed(feed, key)
   end
 end
-save_feed_and_call(keys.meta, feed, caller, call, exact(first) .. ' ' .. created)
+save_feed_and_call(keys.meta, feed, call_id, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }

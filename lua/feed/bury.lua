@@ -8,8 +8,7 @@ Ids that the claim does not hold are passed over.
          there, and for 50 dead letters that have expired
 ]]
 local codec = ARGV[1] -- text: name of the codec that was to read the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local token = ARGV[4] -- text: token of the claim
 local dead_ms = tonumber(ARGV[5]) -- integer: how long a dead letter lives; 0: as long as it would have
 local dead_channel = ARGV[6] -- text: where those wait who read dead letters
@@ -29,10 +28,10 @@ local dead_keys = {
   parked = keys.dead_parked,
 }
 
-local feed = try(open_feed(keys.meta, caller, codec))
+local feed = try(open_feed(keys.meta, call_id.caller, codec))
 local dead = read_feed(keys.dead_meta, codec)
 try(refusal_of_feed(dead))
-local remembered = try(recall(feed.record, call))
+local remembered = try(recall(feed.record, call_id))
 if remembered then
   return { 'buried', tonumber(remembered) }
 end
@@ -68,7 +67,7 @@ if #entries > 0 then
   if may_rest(feed) then
     rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, caller, call, feed.now_ms, exact(#entries))
+  remember_answer(keys.meta, call_id, feed.now_ms, exact(#entries))
   save_feed(keys.meta, feed)
 end
 return { 'buried', #entries }

@@ -12,8 +12,7 @@ Repeating the call gives the same claim again while it is live.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[4] -- text: number of the call in that slot
+local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: messages to claim at most
 local lease_ms = tonumber(ARGV[6]) -- integer: how long the claim lasts
 local grace_ms = tonumber(ARGV[7]) -- integer: how long messages live beyond it at least
@@ -22,12 +21,12 @@ local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: a
 local dead_channel = ARGV[10] -- text: where those wait who read dead letters
 local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
-local feed = try(open_feed(keys.meta, caller, codec, partitions))
+local feed = try(open_feed(keys.meta, call_id.caller, codec, partitions))
 local dead = max_claims > 0 and read_feed(keys.dead_meta, codec) or { layout = FEED_LAYOUT }
 try(refusal_of_feed(dead))
 feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
-local known_token = try(recall(feed.record, call))
+local known_token = try(recall(feed.record, call_id))
 if known_token and is_live(keys, feed, known_token) then
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.leases, known_token))
   local messages = tell_messages(claimed_entries(keys, feed, known_token), keys.bodies)
@@ -87,7 +86,7 @@ if #found.free > 0 then
   feed.token = math.max(feed.token + 1, feed.now_us)
   prolong_entries(keys, feed, found.free, expires_at_ms + grace_ms)
   open_claim(keys, feed, lease_ms, found.free)
-  remember_answer(keys.meta, caller, call, feed.now_ms, exact(feed.token))
+  remember_answer(keys.meta, call_id, feed.now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
   local used = { keys.log, keys.claimed, keys.leases, keys.returned, keys.work, keys.expiry, keys.parked }

@@ -6,16 +6,15 @@ Without ids the whole claim. Ids that the claim does not hold are passed over. W
 @returns lost
 @cost    O(messages x log n)
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 local token = ARGV[5] -- text: token of the claim
 local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
 local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
-local feed = try(open_feed(keys.meta, caller))
-local remembered = try(recall(feed.record, call))
+local feed = try(open_feed(keys.meta, call_id.caller))
+local remembered = try(recall(feed.record, call_id))
 if remembered then
   return { 'released', tonumber(remembered) }
 end
@@ -44,7 +43,7 @@ if is_over then
 end
 -- What has changed nothing needs no memory, which a full server would refuse.
 if is_over or #places > 0 then
-  remember_answer(keys.meta, caller, call, feed.now_ms, #places)
+  remember_answer(keys.meta, call_id, feed.now_ms, #places)
 end
 keep_with_feed(feed, keys.returned)
 wake(channel, sharded, 'released')

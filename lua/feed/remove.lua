@@ -5,13 +5,12 @@ Removes messages by id, delayed ones too. Ids that are not in the feed are passe
 @returns removed  count:integer held:[id:integer]
 @cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
-local feed = try(open_feed(keys.meta, caller))
-local remembered = try(recall(feed.record, call))
+local feed = try(open_feed(keys.meta, call_id.caller))
+local remembered = try(recall(feed.record, call_id))
 if remembered then
   local held = {}
   for id in string.gmatch(remembered, ' (%d+)') do
@@ -51,7 +50,7 @@ if count > 0 then
   if may_rest(feed) then
     rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, caller, call, feed.now_ms, count .. table.concat(told, ' '))
+  remember_answer(keys.meta, call_id, feed.now_ms, count .. table.concat(told, ' '))
   save_feed(keys.meta, feed)
 end
 return { 'removed', count, held }

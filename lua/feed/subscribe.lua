@@ -8,14 +8,13 @@ one stays protected until it is forgotten.
 @cost    O(log subscribers)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local spread = ARGV[2] -- PARTITIONS: over how many the feed is spread
 local name = ARGV[4] -- text: the subscriber
 local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
 local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
-local feed = try(open_feed(keys.meta, '', codec, partitions))
-if feed.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+local feed = try(open_feed(keys.meta, '', codec, spread.partitions))
+if not take_up(keys.meta, feed, spread) then
   return { 'unagreed' }
 end
 local start = where_to_start(feed, from)

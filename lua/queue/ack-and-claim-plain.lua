@@ -14,20 +14,17 @@ spaces; their names, one of them where all have the same; and their payloads. Ea
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
-local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[4] -- text: number of the call in that slot
+local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most
 local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
 local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local channel = ARGV[8] -- text: beginning of the channels of processes
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[8] -- HOW: how those who wait are told
 local acks, acks_at = ARGV, 11 -- repeated PLAIN_ACKS: jobs that are done
 
-local queue = read_queue(keys.meta, codec, caller)
+local queue = read_queue(keys.meta, codec, call_id.caller)
 begin_call(queue)
 local now_us, now_ms = queue.now_us, queue.now_ms
-if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call) then
+if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call_id) then
   return { 'declined' }
 end
 local acked = judge_plain(keys.jobs, acks, acks_at)
@@ -66,7 +63,7 @@ end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
   -- Only here: a script makes its functions anew in every call.
-  queue.how = { channel = channel, sharded = sharded, counted = counted }
+  queue.how = how
   local score = leave_idle(keys.idle, queue, worker)
   if count > 0 and count == limit and redis.pcall('EXISTS', keys.ready) == 1 then
     call_idle(keys.idle, queue, 1)
@@ -86,7 +83,7 @@ if queue.noted then
 end
 local taken_text = table.concat(taken, ' ')
 local answer = string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-save_queue_and_call(keys.meta, queue, caller, call, answer)
+save_queue_and_call(keys.meta, queue, call_id, answer)
 if #numbers > 0 then
   if acks_alone then
     redis.call('ZREM', keys.leases, unpack(numbers))

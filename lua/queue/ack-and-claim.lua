@@ -14,19 +14,14 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
-local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[4] -- text: number of the call in that slot
+local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
 local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
 local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local channel = ARGV[8] -- text: beginning of the channels of processes
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[8] -- HOW: how those who wait are told
 local acks, acks_at = ARGV, 11 -- repeated ACKS: jobs that are done
 
-local queue = try(open_queue(keys.meta, caller, codec, partitions))
-local remembered = try(recall(queue.record, call))
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local queue, remembered = try(open_call(keys.meta, how, call_id, codec, partitions))
 local settings = parse_settings(queue.settings)
 if settings.rate_limit > 0 then
   settings.rate_burst = read_burst(keys.meta, 'burst', settings)
@@ -74,7 +69,7 @@ if limit == 0 then
   end
   see_to_watch(keys.idle, queue, score)
   tell_others(keys, queue)
-  save_queue_and_call(keys.meta, queue, caller, call, format_claimed(0, 0, 0, refused))
+  save_queue_and_call(keys.meta, queue, call_id, format_claimed(0, 0, 0, refused))
   return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
@@ -112,6 +107,6 @@ if queue.is_refused and recheck_ms > 0 then
   recheck_ms = math.max(recheck_ms, 1000)
 end
 tell_others(keys, queue)
-save_queue_and_call(keys.meta, queue, caller, call, format_claimed(token, count, ends_ms, refused))
+save_queue_and_call(keys.meta, queue, call_id, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
 return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }

@@ -9,22 +9,15 @@ nothing more.
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
+local how = ARGV[4] -- HOW: how those who wait are told
 local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text SPECS): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
-local queue = try(open_queue(keys.meta, caller, codec))
-do -- Lua has room for 200 locals.
-  local remembered = try(recall(queue.record, call))
-  if remembered then
-    local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
-    return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
-  end
+local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
+if remembered then
+  local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
+  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
 try_rights(keys, queue)
 local first = number_jobs(queue, (#steps - steps_at + 1) / #STEPS)
@@ -59,5 +52,5 @@ end
 see_to_new(keys, queue, tally)
 tell_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
-save_queue_and_call(keys.meta, queue, caller, call, answer)
+save_queue_and_call(keys.meta, queue, call_id, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }

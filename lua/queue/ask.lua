@@ -6,15 +6,12 @@ is the newest job: of jobs that come later nothing is asked.
 @returns asked  parents:[queue:text id:text] newest:integer
 @cost    O(limit x log n)
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[3]) -- integer: how many at most
 local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
 
-local queue = try(open_queue(keys.meta, caller))
-local remembered = try(recall(queue.record, call))
+local queue, remembered = try(open_call(keys.meta, nil, call_id))
 
-begin_call(queue)
 -- What a call has put off is what is to be asked after at the very time that it said.
 local from, till = '(0', string.format('%.0f', queue.now_ms)
 if remembered then
@@ -39,5 +36,5 @@ end
 if #refs > 0 then
   note_due(queue, queue.now_ms + again_ms)
 end
-save_queue_and_call(keys.meta, queue, caller, call, again)
+save_queue_and_call(keys.meta, queue, call_id, again)
 return { 'asked', asked, queue.last }

@@ -18,7 +18,7 @@ local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
 local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local now_ms = math.floor(clock_us() / 1000)
 local seq, record, run = find_job(keys, id)
 if leaves then

@@ -8,19 +8,14 @@ nothing more. `chores` is what some process has to see to; 0: nothing.
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
+local how = ARGV[4] -- HOW: how those who wait are told
 local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
 
-local queue = try(open_queue(keys.meta, caller, codec))
-local remembered = try(recall(queue.record, call))
+local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
 if remembered then
   return { 'buried', 0, parse_refused(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 try_rights(keys, queue)
 local refused, ran = {}, {}
 for at = failures_at, #failures, #FAILURES do
@@ -52,5 +47,5 @@ if queue.idle > 0 and freed > 0 then
   call_idle(keys.idle, queue, math.min(freed, 8))
 end
 tell_others(keys, queue)
-save_queue_and_call(keys.meta, queue, caller, call, format_places(refused, {}))
+save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
 return { 'buried', queue.chores, refused }

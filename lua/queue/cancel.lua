@@ -10,13 +10,10 @@ next call. `chores` is what some process has to see to; 0: nothing.
          and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[1] -- HOW: how those who wait are told
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
-local queue = try(open_queue(keys.meta, ''))
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local queue = try(open_call(keys.meta, how))
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then

@@ -9,15 +9,12 @@ is no older job. In both cases nothing is changed. Safe to repeat.
 @cost    O(parents x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[1] -- HOW: how those who wait are told
 local id = ARGV[4] -- text: the job
 local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
 
-local queue = try(open_queue(keys.meta, ''))
+local queue = try(open_call(keys.meta, how))
 
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then

@@ -4,16 +4,13 @@ Removes everything of the queue, but for those who listen to its events. Workers
 @returns cleared  existed:flag
 @cost    O(keys); Redis frees the memory in the background
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[1] -- HOW: how those who wait are told
 
 try(refusal_of_spread(keys.meta))
 -- The others look by themselves.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', keys.idle) }
 local existed = math.min(waiting.idle, 1)
-local how = { channel = channel, sharded = sharded, counted = counted }
 for _ = 1, MOST_CALLED do
   local worker = pop_idle(keys.idle, waiting)
   if not worker then

@@ -12,7 +12,7 @@ local ahead = tonumber(ARGV[2]) -- integer: what it was brought under is greater
 local newest = tonumber(ARGV[3]) -- integer: number of the newest that the other queue had before
 local numbers, numbers_at = ARGV, 4 -- repeated (number:text): of what was brought
 
-local queue = try(open_queue(keys.meta, ''))
+local queue = try(open_queue(keys.meta))
 
 local oldest = redis.call('ZRANGE', keys.outbox, '0', '0')[1]
 -- Whoever has found it out before: what was passed over until then has not come under its number of now.

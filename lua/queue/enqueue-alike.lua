@@ -10,28 +10,22 @@ letter; see shared/queue/idle.
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
-local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[5] -- text: number of the call in that slot
-local channel = ARGV[6] -- text: beginning of the channels of processes
-local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
+local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
+local how = ARGV[6] -- HOW: how those who wait are told
 local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 
-local queue = try(open_queue(keys.meta, caller, codec, partitions))
-if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+local queue, remembered = try(open_call(keys.meta, nil, call_id, codec, spread.partitions))
+if not take_up(keys.meta, queue, spread) then
   return { 'unagreed' }
 end
-local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'enqueued', tonumber(remembered) }
 end
 if name == '' or #name > 254 then
   return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
-begin_call(queue)
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count)
 local form, base = exact_range(first, queue.last)
@@ -45,7 +39,7 @@ begin_queue(keys.meta, queue)
 local handed, call_others
 if queue.idle > 0 then
   -- Only here: a script makes its functions anew in every call.
-  queue.how = { channel = channel, sharded = sharded, counted = counted }
+  queue.how = how
   local payload, called = payloads[payloads_at], false
   if count == 1 and may_hand(keys.ready, queue, codec, name, payload) then
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
@@ -105,5 +99,5 @@ if queue.listened_ms > now_ms then
   publish_pieces(keys.listeners, pieces, now_ms)
 end
 leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
-save_queue_and_call(keys.meta, queue, caller, call, first_seq)
+save_queue_and_call(keys.meta, queue, call_id, first_seq)
 return { 'enqueued', first }

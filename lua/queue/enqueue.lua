@@ -11,24 +11,18 @@ told in `duplicates` all the same. No other job comes between those of one call.
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
-local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[5] -- text: number of the call in that slot
-local channel = ARGV[6] -- text: beginning of the channels of processes
-local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
+local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
+local how = ARGV[6] -- HOW: how those who wait are told
 local specs, specs_at = ARGV, 9 -- repeated SPECS: see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
 
-local queue = try(open_queue(keys.meta, caller, codec, partitions))
-if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+local queue, remembered = try(open_call(keys.meta, how, call_id, codec, spread.partitions))
+if not take_up(keys.meta, queue, spread) then
   return { 'unagreed' }
 end
-local remembered = try(recall(queue.record, call))
 if remembered then
   return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 if meets_others(queue, specs, specs_at) then
   refuse_when_full(keys)
   try_rights(keys, queue)
@@ -49,5 +43,5 @@ if queue.settling then
 end
 see_to_new(keys, queue, tally)
 tell_others(keys, queue)
-save_queue_and_call(keys.meta, queue, caller, call, format_enqueued(first, tally.duplicates))
+save_queue_and_call(keys.meta, queue, call_id, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }

@@ -10,7 +10,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local lease_ms = tonumber(ARGV[2]) -- integer: how long they are claimed from now on
 local claims, claims_at = ARGV, 3 -- repeated (number:text token:integer): the jobs
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}

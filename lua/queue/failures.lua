@@ -7,7 +7,7 @@ number and the message of the newest. A thousand kinds at most.
 @reads
 ]]
 
-try(open_queue(keys.meta, ''))
+try(open_queue(keys.meta))
 local stored = redis.call('HSCAN', keys.kinds, '0', 'COUNT', '1000')[2]
 local told = {}
 for at = 1, #stored, 2 do

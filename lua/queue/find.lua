@@ -10,7 +10,7 @@ are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it ha
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do

@@ -10,7 +10,7 @@ was not a claim: `omitted` are missing behind it.
 ]]
 local id = ARGV[1] -- text: the job
 
-try(open_queue(keys.meta, ''))
+try(open_queue(keys.meta))
 local seq, _, run = find_job(keys, id)
 if not seq then
   return { 'absent' }

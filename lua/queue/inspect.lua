@@ -8,7 +8,7 @@ A picture of the queue. Jobs that are due, or whose lease has ended, count where
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local settings = parse_settings(queue.settings)
 local bursts = redis.call('HGET', keys.groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)

@@ -11,7 +11,7 @@ local kind = ARGV[2] -- text: of their failure
 local after = tonumber(ARGV[3]) -- integer: the marker; 0: from the start
 local limit = tonumber(ARGV[4]) -- integer: how many at most
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local told = {}
 local looked = tell_page(told, keys.jobs, numbers, queue.usual, function()

@@ -12,7 +12,7 @@ local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, 
 local after = tonumber(ARGV[3]) -- integer: how many to pass over
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 local in_front = 0

@@ -13,7 +13,7 @@ local listen_ms = tonumber(ARGV[3]) -- integer: how long
 local channel = ARGV[4] -- text: the channel of the events
 local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(keys.listeners, name, now_ms)
 if listen_ms == 0 and last_ms == 0 then

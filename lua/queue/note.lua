@@ -8,16 +8,13 @@ the job. A repeated call is answered the same and notes nothing more.
 @cost    O(notes)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): `what`: progress or log
 
-local queue = try(open_queue(keys.meta, caller, codec))
-local remembered = try(recall(queue.record, call))
+local queue, remembered = try(open_call(keys.meta, nil, call_id, codec))
 if remembered then
   return { 'noted', parse_refused(remembered) }
 end
-begin_call(queue)
 local refused, logs = {}, {}
 for at = notes_at, #notes, #NOTES do
   local token, what, value =
@@ -45,6 +42,6 @@ if queue.events then
   publish(keys.listeners, queue.events, queue.now_ms)
 end
 if queue.began_us > 0 then
-  remember_answer(keys.meta, caller, call, queue.now_ms, format_places(refused, {}))
+  remember_answer(keys.meta, call_id, queue.now_ms, format_places(refused, {}))
 end
 return { 'noted', refused }

@@ -11,7 +11,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass over
 
-try(open_queue(keys.meta, '', codec))
+try(open_queue(keys.meta, codec))
 
 local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', keys.jobs, 'd' .. seq)

@@ -9,7 +9,7 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 ]]
 local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
 
-local queue = try(open_queue(keys.meta, '', nil, partitions))
+local queue = try(open_queue(keys.meta, nil, partitions))
 if queue.partitions > 0 then
   return { 'agreed' }
 end

@@ -10,24 +10,21 @@ later, it is asked after again for these. Behind so much work no more is taken: 
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
-local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
 local source = ARGV[4] -- text: name of the other queue
-local channel = ARGV[5] -- text: beginning of the channels of processes
-local sharded = ARGV[6] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[7] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[5] -- HOW: how those who wait are told
 local entries, entries_at = ARGV, 8 -- repeated ENTRIES: see shared/queue/outbox; 'a<id>': that parent is not known
 
 local queue = read_queue(keys.meta, codec, '')
-if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
+if is_stale_news(queue, spread.partitions) and not brings_jobs(entries, entries_at) then
   return { 'received', 0, 0, (#entries - entries_at + 1) / #ENTRIES }
 end
-try(refusal_of_queue(queue, codec, partitions))
-if queue.partitions ~= partitions and not take_up(keys.meta, partitions, proof) then
+try(refusal_of_queue(queue, codec, spread.partitions))
+if not take_up(keys.meta, queue, spread) then
   return { 'unagreed' }
 end
 
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+begin_call(queue, how)
 refuse_when_full(keys)
 try_rights(keys, queue)
 local known, tally = tonumber(redis.call('HGET', keys.inbox, source) or 0), new_spec_tally()

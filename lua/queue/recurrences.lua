@@ -15,7 +15,7 @@ local limit = tonumber(ARGV[3]) -- integer: how many to look at
 local only_short = ARGV[4] == '1' -- flag: whether only those are told that are short of times
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the recurring jobs
 
-try(open_queue(keys.meta, '', codec))
+try(open_queue(keys.meta, codec))
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local ids, next_place = {}, -1
 if #wanted >= wanted_at then

@@ -10,16 +10,14 @@ expression or the zone is another one by now, or times were passed over. At most
 @cost    O(times)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[2] -- HOW: how those who wait are told
 local id = ARGV[5] -- text: the recurring job
 local cron = ARGV[6] -- text: the expression that the times were computed of
 local time_zone = ARGV[7] -- text: its zone
 local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_call(keys.meta, how, nil, codec))
 local recurrence = read_recurrence(keys.recurrences, id)
 if not recurrence then
   return { 'absent' }
@@ -44,7 +42,6 @@ if not recurrence.complete then
   end
   try_progress(keys)
   save_progress(keys, queue, id, recurrence)
-  begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
   note_run(keys.idle, queue, recurrence)
   save_queue(keys.meta, queue)
 end

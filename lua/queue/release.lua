@@ -9,19 +9,14 @@ see to; 0: nothing.
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
+local how = ARGV[4] -- HOW: how those who wait are told
 local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
-local queue = try(open_queue(keys.meta, caller, codec))
-local remembered = try(recall(queue.record, call))
+local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
 if remembered then
   return { 'released', 0, parse_refused(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
@@ -50,5 +45,5 @@ if queue.settling then
 end
 call_for_returned(keys.idle, queue, standing, soonest_ms)
 tell_others(keys, queue)
-save_queue_and_call(keys.meta, queue, caller, call, format_places(refused, {}))
+save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
 return { 'released', queue.chores, refused }

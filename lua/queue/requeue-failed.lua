@@ -9,16 +9,13 @@ Safe to repeat.
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[1] -- HOW: how those who wait are told
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
 local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
-local queue = try(open_queue(keys.meta, ''))
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local queue = try(open_call(keys.meta, how))
 try_rights(keys, queue)
 local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0

@@ -8,13 +8,10 @@ for the next call.
 @returns requeued  outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[1] -- HOW: how those who wait are told
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
-local queue = try(open_queue(keys.meta, ''))
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local queue = try(open_call(keys.meta, how))
 try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do

@@ -14,7 +14,7 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 local name = ARGV[5] -- text: the name
 local state = ARGV[6] -- text: as in find
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 local from = after == '0' and '[' .. tag .. '\0' or '(' .. tag .. '\0' .. after
 local numbers = redis.call('ZRANGEBYLEX', keys.tagged, from, '(' .. tag .. '\1', 'LIMIT', '0', limit)
 for at, member in ipairs(numbers) do

@@ -12,7 +12,7 @@ local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about;
 local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find
 
-local queue = try(open_queue(keys.meta, '', codec))
+local queue = try(open_queue(keys.meta, codec))
 -- Behind a restart or a failover it begins anew: a job may be found twice.
 local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 

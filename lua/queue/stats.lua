@@ -16,7 +16,7 @@ local from_ms = tonumber(ARGV[3]) -- integer: when the first period is; 0: as fa
 local to_ms = tonumber(ARGV[4]) -- integer: when the last period is; 0: now
 local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: as many as are kept
 
-try(open_queue(keys.meta, ''))
+try(open_queue(keys.meta))
 local period = PERIODS[by]
 if not period then
   return redis.error_reply('INVALID by: minute, hour or day')

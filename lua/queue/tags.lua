@@ -9,7 +9,7 @@ call that goes on, and empty at the end.
 local after = ARGV[1] -- text: the marker; empty: from the start
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
-try(open_queue(keys.meta, ''))
+try(open_queue(keys.meta))
 local told, last = {}, after
 for _ = 1, limit do
   local member = redis.call('ZRANGEBYLEX', keys.tagged, '(' .. last .. '\1', '+', 'LIMIT', '0', '1')[1]

@@ -9,7 +9,7 @@ Removes a recurring job: no further job is spawned. Those that were stay. One th
 local id = ARGV[1] -- text: the recurring job
 local enough = tonumber(ARGV[2] or 0) -- integer: moves between partitions with which it is kept; 0: it never is
 
-local queue = try(open_queue(keys.meta, ''))
+local queue = try(open_queue(keys.meta))
 local moves = moves_of(keys.recurrences, id)
 if enough > 0 and moves >= enough then
   return { 'kept', moves }

@@ -8,9 +8,7 @@ to be put there. Safe to repeat: who asks twice is perhaps told twice.
          and at times 16 kB of notes for the statistics
 ]]
 local target = ARGV[1] -- text: name of the other queue
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local how = ARGV[2] -- HOW: how those who wait are told
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
 local queue = read_queue(keys.meta, '', '')
@@ -20,7 +18,7 @@ if string.find(queue.layout, '^in %d+ partitions$') then
 end
 try(refusal_of_queue(queue))
 
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+begin_call(queue, how)
 refuse_when_full(keys)
 try_rights(keys, queue)
 local absent = {}

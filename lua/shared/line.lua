@@ -105,12 +105,21 @@ end
 -- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
 -- partitions that the number tells clears this one, too.
 
--- False where the partition was not proposed so, or was cleared since.
-local function take_up(meta, partitions, proof)
+local PARTITIONS = arguments({
+  partitions = 'integer', -- over how many the unit is spread; 0: it is not
+  proof = 'text', -- what propose answered, where the partition is not agreed upon yet; else empty
+})
+
+-- Takes the number up where this partition has none yet. False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, unit, spread)
+  if unit.partitions == spread.partitions then
+    return true
+  end
+  local proof = spread.proof
   if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
     return false
   end
-  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HSET', meta, 'partitions', spread.partitions)
   redis.call('HDEL', meta, 'proposed')
   redis.call('PERSIST', meta)
   return true

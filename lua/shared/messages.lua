@@ -3,6 +3,12 @@
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
 -- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 
+local HOW = arguments({
+  channel = 'text', -- beginning of the channels of processes
+  sharded = 'flag', -- whether those are sharded channels
+  counted = 'flag', -- whether the number of those who hear tells who is gone
+})
+
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end

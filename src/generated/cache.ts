@@ -89,11 +89,9 @@ redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
 end
 end
 return { 'extended', now_ms, ends, refused }` }
-const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 6, 1, 7, 1, 20], text: `local id = ARGV[1]
+const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 4, 1, 7, 1, 20], text: `local id = ARGV[1]
 local rest_ms = tonumber(ARGV[2])
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] == '1'
+local how = { channel = ARGV[3], sharded = ARGV[4] == '1', counted = ARGV[5] == '1' }
 local reason = ARGV[6]
 local refusal, known = open_load(load) if refusal then return refusal end
 if known.loader ~= id then
@@ -116,7 +114,7 @@ exact(now_ms + rest_ms)
 )
 end
 keep_load(load, known.token, rest_ms, now_ms)
-tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
+tell_waiters(known.waiters, 'ended', how)
 end
 if revoked then
 return { 'revoked' }
@@ -183,22 +181,19 @@ const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], tex
 local load = KEYS[2]
 local load = KEYS[1]
 local generation = KEYS[1]` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 39, 1, 13], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 9, 1, 38, 1, 12], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
 local version = tonumber(ARGV[4])
 local flags = tonumber(ARGV[5])
 local fresh_ms = tonumber(ARGV[6])
 local stale_ms = tonumber(ARGV[7])
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
+local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
 local tags = ARGV[11]
 local payload = ARGV[12]
 local refusal, head, known = open_entry(value, load) if refusal then return refusal end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local refusal, before = recall(redis.call('HGET', load, caller), call) if refusal then return refusal end
+local refusal, before = recall(redis.call('HGET', load, call_id.caller), call_id) if refusal then return refusal end
 if before then
 local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
 if fresh_until_ms == '0' then
@@ -208,7 +203,7 @@ return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
 end
 local newest = math.max(known.version, head.version)
 if version > 0 and version <= newest then
-remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
+remember_answer(load, call_id, now_ms, '0 0 ' .. exact(newest))
 keep_load(load, 0, 0, now_ms)
 return { 'superseded', newest }
 end
@@ -229,8 +224,7 @@ redis.call('HSET', load, 'version', exact(version))
 end
 remember_answer(
 load,
-caller,
-call,
+call_id,
 now_ms,
 exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0'
 )
@@ -238,7 +232,6 @@ if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
 redis.call('HSET', load, 'layout', '1', 'token', exact(token))
 end
 keep_load(load, token, fresh_ms + stale_ms, now_ms)
-local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
 redis.call('HDEL', load, 'waiters')
 tell_waiters(known.waiters, 'stored', how)
@@ -247,19 +240,16 @@ if head.held then
 tell_levels(value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 32, 1, 4], text: `local codec = ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 10, 1, 31, 1, 4], text: `local codec = ARGV[1]
 local token = tonumber(ARGV[2])
 local version = tonumber(ARGV[3])
 local flags = tonumber(ARGV[4])
 local load_ms = tonumber(ARGV[5])
 local fresh_ms = tonumber(ARGV[6])
 local stale_ms = tonumber(ARGV[7])
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
+local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
 local tags = ARGV[11]
 local payload = ARGV[12]
-local how = { channel = channel, sharded = sharded, counted = counted }
 local refusal, head, known = open_entry(value, load) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 if token > 0 and head.token == token and not is_open(known) then
@@ -600,11 +590,11 @@ export interface FailArguments {
   readonly id: string
   /** how long no load begins while there is a value to serve */
   readonly restMs: number
-  /** where those who wait are told; begins the channels of their processes */
+  /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who heard tells who lives */
+  /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** for those who waited; empty: they try themselves */
   readonly reason: string
@@ -622,7 +612,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '8ea3aad0dc4942a700eb6d4c3447e43419e8da47', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', 'ae90a3918e8ea75ecf6ac764f3c03f173d0a0ab2', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 4, 4, loadModule, 38, 3, failLua, 8, 1, loadModule, 35, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 24, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 25, 6]),
   parts: ['load'],
   encode(args) {
     return [
@@ -810,9 +800,9 @@ export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
 export interface SetArguments {
   /** name of the codec that made the payload */
   readonly codec: string
-  /** process and slot of the call */
+  /** process and slot; empty: the call is not remembered */
   readonly caller: string
-  /** number of the call */
+  /** number of the call in that slot */
   readonly call: string
   /** of the value; 0: it has none and is never refused */
   readonly version: number
@@ -822,11 +812,11 @@ export interface SetArguments {
   readonly freshMs: number
   /** how long it may be served after that */
   readonly staleMs: number
-  /** where those who wait are told, and levels; begins their channels */
+  /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who heard tells who lives */
+  /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** its tags and their generations, as the head has them */
   readonly tags: string | Uint8Array
@@ -845,7 +835,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', 'b5529a5ced57fe6741e00040d79fc696938e6ba0', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
+  script: /* @__PURE__ */ linked('cache/set', 'ca084ff38b977dcccfd1ea2f21f82fa69bbff301', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 1, setLua, 2, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, setLua, 1, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 27, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 37, 16, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 53, 3, messagesModule, 0, 9, setLua, 56, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -899,11 +889,11 @@ export interface StoreArguments {
   readonly freshMs: number
   /** how long it may be served after that */
   readonly staleMs: number
-  /** where those who wait are told, and levels; begins their channels */
+  /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who heard tells who lives */
+  /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** its tags and their generations before the load, as the head has them */
   readonly tags: string | Uint8Array
@@ -924,7 +914,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '3c9a3accedfe57b775b12382c4af1d8051310d8e', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '6e7a60ada69af3ade46d9a95d068ba249bbf2e0f', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 10, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 35, 3, storeLua, 12, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 18, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 27, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: ['value', 'load'],
   encode(args) {
     return [

@@ -8,18 +8,17 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 7, 1, 33, 1, 3], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 6, 1, 33, 1, 3], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local kind = ARGV[3]
 local codec = ARGV[4]
 local limit = tonumber(ARGV[5])
 local largest = tonumber(ARGV[6])
 local parts, parts_at = ARGV, 7
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
+local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
 if #parts - parts_at >= 2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
+local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
 if remembered then
 local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
 return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
@@ -49,7 +48,7 @@ exact(known.first),
 exact(math.max(known.largest, largest))
 )
 keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
+remember_answer(meta, call_id, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }` }
 const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local kind = ARGV[1]
 local codec = ARGV[2]
@@ -135,16 +134,15 @@ more and 1 or 0,
 gap and 1 or 0,
 parts,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 5, 1, 16, 1, 4], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 4, 1, 16, 1, 4], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local kind = ARGV[3]
 local codec = ARGV[4]
 local parts, parts_at = ARGV, 5
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
+local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
 if #parts - parts_at >= 1000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
+local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
 if remembered then
 local size, removed = string.match(remembered, '^(%d+) (%d+)$')
 return { 'removed', tonumber(size), tonumber(removed) }
@@ -158,21 +156,20 @@ local removed = take_out(items, kind, parts, parts_at)
 local size = known.size - removed
 keep_until(meta, items, known.expires_at_ms, now_ms)
 redis.call('HSET', meta, 'size', exact(size))
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
+remember_answer(meta, call_id, now_ms, string.format('%.0f %.0f', size, removed))
 return { 'removed', size, removed }` }
-const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 8, 1, 33], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 7, 1, 33], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local kind = ARGV[3]
 local codec = ARGV[4]
 local version = tonumber(ARGV[5])
 local expire_ms = tonumber(ARGV[6])
 local largest = tonumber(ARGV[7])
 local parts, parts_at = ARGV, 8
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
+local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
 if #parts - parts_at >= 2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
+local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
 if remembered then
 local copy, expires_at_ms = parse_replaced(remembered)
 return { 'replaced', copy, expires_at_ms }
@@ -199,18 +196,17 @@ known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
 save_copy(meta, known, count_items(items, kind))
 keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+remember_answer(meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 8, 1, 22, 1, 12], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 7, 1, 22, 1, 12], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local kind = ARGV[3]
 local codec = ARGV[4]
 local version = tonumber(ARGV[5])
 local expire_ms = tonumber(ARGV[6])
 local largest = tonumber(ARGV[7])
 local size = tonumber(ARGV[8])
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
+local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
+local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
 if remembered then
 local copy, expires_at_ms = parse_replaced(remembered)
 return { 'replaced', copy, expires_at_ms }
@@ -241,7 +237,7 @@ known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
 save_copy(meta, known, size)
 keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+remember_answer(meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }` }
 const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [3, 10, 2, 3, 4, 12, 4, 13, 4, 3, 3, 18, 4, 10], text: `local function count_items(items, kind)
 if kind == 'list' then
@@ -396,9 +392,9 @@ return tonumber(copy), tonumber(expires_at_ms)
 end` }
 
 export interface AddArguments {
-  /** process and slot of the call id; empty: the call has none */
+  /** process and slot; empty: the call is not remembered */
   readonly caller: string
-  /** number of the call id */
+  /** number of the call in that slot */
   readonly call: string
   /** list, set, hash or sortedSet */
   readonly kind: string
@@ -423,7 +419,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', '97eb013b82a7c4858ef42ffc42838cf0c7878cb7', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
+  script: /* @__PURE__ */ linked('collection/add', '7835e4f7461330a1bb864e79dd11a67e5ad178dc', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 6, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 16, 3, stateModule, 39, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 0, 4, addLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 40, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -673,9 +669,9 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
 }
 
 export interface RemoveArguments {
-  /** process and slot of the call id; empty: the call has none */
+  /** process and slot; empty: the call is not remembered */
   readonly caller: string
-  /** number of the call id */
+  /** number of the call in that slot */
   readonly call: string
   /** set, hash or sortedSet */
   readonly kind: string
@@ -696,7 +692,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', '4d0a664d9353a452dcbf92d18b3fe35651c77031', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
+  script: /* @__PURE__ */ linked('collection/remove', 'bd0d4c73892d8adcaf67dbfd33f09d5c130a9903', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 4, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 4, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 14, 3, stateModule, 39, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 20, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 22, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -728,9 +724,9 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
 }
 
 export interface ReplaceArguments {
-  /** process and slot of the call id; empty: the call has none */
+  /** process and slot; empty: the call is not remembered */
   readonly caller: string
-  /** number of the call id */
+  /** number of the call in that slot */
   readonly call: string
   /** list, set, hash or sortedSet */
   readonly kind: string
@@ -758,7 +754,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', 'ed5b7f4f63caa8a02a0c8d37e1c903621683e7fb', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
+  script: /* @__PURE__ */ linked('collection/replace', 'fa319d8fea307211cbee3439614f04d956854adb', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 11, 2, stateModule, 78, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 0, 13, replaceLua, 18, 1, stateModule, 39, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 50, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 36, 1, stateModule, 0, 4, replaceLua, 37, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 38, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -802,9 +798,9 @@ export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
 }
 
 export interface SwitchInArguments {
-  /** process and slot of the call id; empty: the call has none */
+  /** process and slot; empty: the call is not remembered */
   readonly caller: string
-  /** number of the call id */
+  /** number of the call in that slot */
   readonly call: string
   /** list, set, hash or sortedSet */
   readonly kind: string
@@ -833,7 +829,7 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', '5ae41dea2f398d494223b17e499fe01cdbc9f67a', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/switch-in', '97a4107245e739e7eb9af4173ede4a9cf67e32da', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 1, 6, switchInLua, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 8, 2, stateModule, 78, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 0, 13, switchInLua, 15, 1, stateModule, 39, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 50, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 37, 1, stateModule, 0, 4, switchInLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 39, 2]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     return [

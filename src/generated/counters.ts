@@ -111,12 +111,11 @@ if #ids - ids_at >= 1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 5, 1, 14, 1, 5, 2, 56], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local remember_ms = tonumber(ARGV[3])
 local most_dirty = tonumber(ARGV[4])
 local counters, counters_at = ARGV, 5
-local refusal, partition = open_partition(meta, caller) if refusal then return refusal end
+local refusal, partition = open_partition(meta, call_id.caller) if refusal then return refusal end
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -130,7 +129,7 @@ seen[id] = true
 ids[#ids + 1] = id
 end
 local now = redis.call('HMGET', values, unpack(ids))
-local refusal, remembered = recall(partition.record, call) if refusal then return refusal end
+local refusal, remembered = recall(partition.record, call_id) if refusal then return refusal end
 if remembered then
 local refused, known = read_outcomes(remembered)
 return { 'counted', now_ms, partition.epoch, now, refused, known }
@@ -189,7 +188,7 @@ let_stay(keys)
 partition.pending_ms = now_ms
 save_partition(meta, partition)
 end
-remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
+remember_answer(meta, call_id, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }` }
 const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local refusal, state = open_board(board) if refusal then return refusal end
 return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }` }
@@ -1072,9 +1071,9 @@ export const get: Operation<GetArguments, GetAnswer> = {
 }
 
 export interface IncrementArguments {
-  /** process and slot of the call id */
+  /** process and slot; empty: the call is not remembered */
   readonly caller: string
-  /** number of the call id */
+  /** number of the call in that slot */
   readonly call: string
   /** how long idempotency keys are remembered */
   readonly rememberMs: number
@@ -1120,7 +1119,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', '9579a2cb3ac6632541fe95b1243a750f29616044', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 21, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 17, 2, amountsModule, 39, 4, incrementLua, 30, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', 'db5199c6c833983438f812048005f224ce0af60b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 21, 1, incrementLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 18, 2, partitionModule, 73, 12, incrementLua, 20, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 17, 2, amountsModule, 39, 4, incrementLua, 29, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 120, 4, incrementLua, 73, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 75, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 77, 2]),
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

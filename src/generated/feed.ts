@@ -8,12 +8,11 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 14, 1, 18, 1, 16], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local token = ARGV[3]
 local ids, ids_at = ARGV, 4
-local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, call_id.caller) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
 if remembered then
 local refused = {}
 for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
@@ -56,7 +55,7 @@ end
 if may_rest(feed) then
 rest_when_empty(keys, feed)
 end
-remember_answer(meta, caller, call, feed.now_ms, #done .. ' ' .. told)
+remember_answer(meta, call_id, feed.now_ms, #done .. ' ' .. told)
 save_feed(meta, feed)
 end
 return { 'acked', #done, refused }` }
@@ -94,17 +93,16 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 9, 1, 5, 1, 12, 1, 12], text: `local codec = ARGV[1]
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 8, 1, 5, 1, 12, 1, 12], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
+local call_id = { caller = ARGV[3], call = ARGV[4] }
 local channel = ARGV[5]
 local sharded = ARGV[6] == '1'
 local expire_ms = tonumber(ARGV[7])
 local origin = ARGV[8]
 local bodies, bodies_at = ARGV, 9
-local refusal, feed = open_feed(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, call_id.caller, codec) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
 if remembered then
 return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
 end
@@ -129,14 +127,12 @@ bytes = bytes + #body
 end
 note_quick(feed, first, last, expire_ms, meta)
 feed.last, feed.bytes = last, bytes
-save_feed_and_call(meta, feed, caller, call, exact(first) .. ' 0')
+save_feed_and_call(meta, feed, call_id, exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 14, 2, 27, 1, 38], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local caller = ARGV[4]
-local call = ARGV[5]
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
+local call_id = { caller = ARGV[4], call = ARGV[5] }
 local channel = ARGV[6]
 local sharded = ARGV[7] == '1'
 local keep_count = tonumber(ARGV[8])
@@ -144,14 +140,14 @@ local keep_ms = tonumber(ARGV[9])
 local keep_bytes = tonumber(ARGV[10])
 local remember_ms = tonumber(ARGV[11])
 local messages, messages_at = ARGV, 12
-local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
-if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, feed = open_feed(meta, call_id.caller, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, feed, spread) then
 return { 'unagreed' }
 end
 feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
 local count, duplicates = (#messages - messages_at + 1) / 5, {}
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
 if remembered then
 local first, created = string.match(remembered, '^(%d+) (%d)$')
 for at = messages_at, #messages, 5 do
@@ -227,12 +223,11 @@ for _, key in ipairs(aside_keys) do
 keep_with_feed(feed, key)
 end
 end
-save_feed_and_call(meta, feed, caller, call, exact(first) .. ' ' .. created)
+save_feed_and_call(meta, feed, call_id, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 12, 1, 10, 1, 19], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 7, 1, 12, 1, 12, 1, 10, 1, 19], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
 local token = ARGV[4]
 local dead_ms = tonumber(ARGV[5])
 local dead_channel = ARGV[6]
@@ -250,10 +245,10 @@ work = KEYS[19],
 expiry = KEYS[20],
 parked = KEYS[21],
 }
-local refusal, feed = open_feed(meta, caller, codec) if refusal then return refusal end
+local refusal, feed = open_feed(meta, call_id.caller, codec) if refusal then return refusal end
 local dead = read_feed(dead_meta, codec)
 local refusal = refusal_of_feed(dead) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
 if remembered then
 return { 'buried', tonumber(remembered) }
 end
@@ -287,14 +282,13 @@ end
 if may_rest(feed) then
 rest_when_empty(keys, feed)
 end
-remember_answer(meta, caller, call, feed.now_ms, exact(#entries))
+remember_answer(meta, call_id, feed.now_ms, exact(#entries))
 save_feed(meta, feed)
 end
 return { 'buried', #entries }` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local codec = ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
+local call_id = { caller = ARGV[3], call = ARGV[4] }
 local limit = tonumber(ARGV[5])
 local lease_ms = tonumber(ARGV[6])
 local grace_ms = tonumber(ARGV[7])
@@ -302,12 +296,12 @@ local max_claims = tonumber(ARGV[8])
 local dead_ms = tonumber(ARGV[9])
 local dead_channel = ARGV[10]
 local sharded = ARGV[11] == '1'
-local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
+local refusal, feed = open_feed(meta, call_id.caller, codec, partitions) if refusal then return refusal end
 local dead = max_claims > 0 and read_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
 local refusal = refusal_of_feed(dead) if refusal then return refusal end
 feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
-local refusal, known_token = recall(feed.record, call) if refusal then return refusal end
+local refusal, known_token = recall(feed.record, call_id) if refusal then return refusal end
 if known_token and is_live(keys, feed, known_token) then
 local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
 local messages = tell_messages(claimed_entries(keys, feed, known_token), bodies)
@@ -362,7 +356,7 @@ if #found.free > 0 then
 feed.token = math.max(feed.token + 1, feed.now_us)
 prolong_entries(keys, feed, found.free, expires_at_ms + grace_ms)
 open_claim(keys, feed, lease_ms, found.free)
-remember_answer(meta, caller, call, feed.now_ms, exact(feed.token))
+remember_answer(meta, call_id, feed.now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
 local used = { log, claimed, leases, returned, work, expiry, parked }
@@ -708,15 +702,14 @@ feed.now_ms,
 page.messages,
 page.claims,
 }` }
-const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 7, 1, 28, 1, 6], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 6, 1, 28, 1, 6], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local channel = ARGV[3]
 local sharded = ARGV[4] == '1'
 local token = ARGV[5]
 local unseen = ARGV[6] == '1'
 local ids, ids_at = ARGV, 7
-local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, call_id.caller) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
 if remembered then
 return { 'released', tonumber(remembered) }
 end
@@ -744,17 +737,16 @@ if is_over then
 forget_lease(keys, token)
 end
 if is_over or #places > 0 then
-remember_answer(meta, caller, call, feed.now_ms, #places)
+remember_answer(meta, call_id, feed.now_ms, #places)
 end
 keep_with_feed(feed, returned)
 wake(channel, sharded, 'released')
 return { 'released', #places }` }
-const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 4, 1, 45], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 3, 1, 45], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local even_claimed = ARGV[3] == '1'
 local ids, ids_at = ARGV, 4
-local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
+local refusal, feed = open_feed(meta, call_id.caller) if refusal then return refusal end
+local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
 if remembered then
 local held = {}
 for id in string.gmatch(remembered, ' (%d+)') do
@@ -794,7 +786,7 @@ end
 if may_rest(feed) then
 rest_when_empty(keys, feed)
 end
-remember_answer(meta, caller, call, feed.now_ms, count .. table.concat(told, ' '))
+remember_answer(meta, call_id, feed.now_ms, count .. table.concat(told, ' '))
 save_feed(meta, feed)
 end
 return { 'removed', count, held }` }
@@ -826,14 +818,13 @@ if shown + freed > 0 then
 wake(channel, sharded, 'settled')
 end
 return { 'settled', is_due(leases, feed) and 1 or 0 }` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 6, 1, 25], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 5, 1, 25], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
 local name = ARGV[4]
 local from = ARGV[5]
 local protected = ARGV[6] == '1'
-local refusal, feed = open_feed(meta, '', codec, partitions) if refusal then return refusal end
-if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, feed = open_feed(meta, '', codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, feed, spread) then
 return { 'unagreed' }
 end
 local start = where_to_start(feed, from)
@@ -1882,13 +1873,13 @@ redis.call('HSET', meta, 'state', packed)
 feed.packed = packed
 end
 end
-local function save_feed_and_call(meta, feed, caller, call, answer)
-if caller == '' then
+local function save_feed_and_call(meta, feed, call_id, answer)
+if call_id.caller == '' then
 return save_feed(meta, feed)
 end
-local record = call_record(call, feed.now_ms, answer)
-local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-forget_old_calls(meta, call, added, feed.now_ms)
+local record = call_record(call_id, feed.now_ms, answer)
+local added = redis.call('HSET', meta, 'state', packed_state(feed), call_id.caller, record)
+forget_old_calls(meta, call_id, added, feed.now_ms)
 end
 local function may_rest(feed)
 return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
@@ -2012,7 +2003,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', 'df9fb0acb42993f38268e44095f5ee32231d88cf', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 38, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 40, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 43, 2, stateModule, 111, 3, ackLua, 45, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 46, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 48, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 49, 3]),
+  script: /* @__PURE__ */ linked('feed/ack', 'e5442225142dde62dea8f58de65cdc8a5a9f6195', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, ackLua, 0, 3, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 28, 11, ackLua, 19, 2, readingModule, 40, 22, ackLua, 21, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 37, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 39, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 111, 3, ackLua, 44, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 45, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 47, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 48, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2167,7 +2158,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '9660890dd44f480ffba78e02dc8d332bcba6d494', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 4, stateModule, 170, 15, appendAlikeLua, 18, 8, sharedNumbers, 0, 7, appendAlikeLua, 26, 1, sharedNumbers, 7, 7, appendAlikeLua, 27, 1, entriesModule, 77, 7, appendAlikeLua, 28, 5, stateModule, 185, 17, appendAlikeLua, 33, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 35, 1, sharedMessages, 42, 10, appendAlikeLua, 36, 2]),
+  script: /* @__PURE__ */ linked('feed/append-alike', '024180cad9037f97c97949ddb868e0dc36fc572a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 8, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 170, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 77, 7, appendAlikeLua, 27, 5, stateModule, 185, 17, appendAlikeLua, 32, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 34, 1, sharedMessages, 42, 10, appendAlikeLua, 35, 2]),
   parts: ['meta', 'log'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2205,7 +2196,7 @@ export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
 export interface AppendArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -2248,7 +2239,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', 'c6ca1dce9f9581b463140064fb662b62a63d39bd', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 70, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 15, stateModule, 54, 11, appendLua, 35, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 64, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 37, 3, sharedNumbers, 7, 7, appendLua, 40, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 42, 29, retentionModule, 137, 5, appendLua, 71, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 74, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 77, 2, sharedExpiry, 0, 18, appendLua, 79, 1, sharedIdempotency, 7, 5, appendLua, 80, 1, sharedIdempotency, 12, 5, appendLua, 81, 5, stateModule, 149, 12, appendLua, 86, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 87, 4, stateModule, 144, 5, appendLua, 91, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 95, 1, sharedMessages, 42, 10, appendLua, 96, 2]),
+  script: /* @__PURE__ */ linked('feed/append', 'ac69ce9b42aa2684df94eb68ef4ccee269b95b2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, appendLua, 0, 10, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 10, 1, sharedLine, 70, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 54, 11, appendLua, 33, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 64, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 137, 5, appendLua, 69, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 72, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 149, 12, appendLua, 84, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 85, 4, stateModule, 144, 5, appendLua, 89, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 93, 1, sharedMessages, 42, 10, appendLua, 94, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2322,7 +2313,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', 'd15fa06e9c1bc2bace3e826350e79cfff3201cde', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, keysLua, 72, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, buryLua, 29, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 70, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 49, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 52, 2, stateModule, 111, 3, buryLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 55, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 57, 4]),
+  script: /* @__PURE__ */ linked('feed/bury', '4169eb3f54c28d6cc1bb96bd5bf7efc620b9e226', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, keysLua, 72, 1, buryLua, 0, 7, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 19, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 22, 4, sharedClock, 0, 4, buryLua, 26, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, buryLua, 28, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 31, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 38, 4, stateModule, 65, 3, buryLua, 42, 1, retentionModule, 70, 9, buryLua, 43, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 7, 12, buryLua, 44, 1, sharedMessages, 42, 10, buryLua, 45, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 48, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 51, 2, stateModule, 111, 3, buryLua, 53, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 54, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 56, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2399,7 +2390,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', 'c3ae62598467587e5b61a406462ac43fc6328eef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 46, 1, keysLua, 73, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 17, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 19, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 25, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 27, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 28, 3, claimsModule, 44, 4, claimLua, 31, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 32, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 33, 2, stateModule, 65, 3, claimLua, 35, 3, stateModule, 149, 12, claimLua, 38, 14, retentionModule, 70, 9, claimLua, 52, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 53, 1, sharedMessages, 42, 10, claimLua, 54, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 57, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 60, 2, stateModule, 111, 3, claimLua, 62, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 63, 6, claimsModule, 116, 18, claimLua, 69, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 70, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 71, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 80, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 84, 6, delayedModule, 104, 9, claimLua, 90, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', 'dfbc9c45d77c9d3bbd191fc4d7cb16922208da3f', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 46, 1, keysLua, 73, 1, claimLua, 0, 2, claimLua, 3, 7, stateModule, 0, 1, entriesModule, 9, 1, claimLua, 2, 1, stateModule, 1, 53, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 15, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 16, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 18, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 24, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 26, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 27, 3, claimsModule, 44, 4, claimLua, 30, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 31, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 32, 2, stateModule, 65, 3, claimLua, 34, 3, stateModule, 149, 12, claimLua, 37, 14, retentionModule, 70, 9, claimLua, 51, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 52, 1, sharedMessages, 42, 10, claimLua, 53, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 56, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 59, 2, stateModule, 111, 3, claimLua, 61, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 62, 6, claimsModule, 116, 18, claimLua, 68, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 69, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 70, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 79, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 83, 6, delayedModule, 104, 9, claimLua, 89, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     return withoutDefaults([
@@ -2930,7 +2921,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', 'b9341a0d88ed36d756960f58c42ec4daec8265f2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 51, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, keysLua, 17, 1, keysLua, 14, 1, keysLua, 23, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 134, 11, releaseLua, 27, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 29, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
+  script: /* @__PURE__ */ linked('feed/release', '5ec3614e6d475d73ea96deb24080fa2b26342ebc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 51, 1, releaseLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 6, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, keysLua, 17, 1, keysLua, 14, 1, keysLua, 23, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, releaseLua, 12, 3, claimsModule, 7, 3, releaseLua, 15, 3, readingModule, 40, 22, releaseLua, 18, 8, claimsModule, 134, 11, releaseLua, 26, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 28, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 32, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 35, 2, stateModule, 144, 5, releaseLua, 37, 1, sharedMessages, 42, 10, releaseLua, 38, 2]),
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -2991,7 +2982,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', 'bc7cecf2afb5ecabb40869f13878fb2087dbf5ee', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 39, 1, keysLua, 46, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 70, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
+  script: /* @__PURE__ */ linked('feed/remove', 'bdec35d4768dfbd67a3aaf1a4260835d9cc448da', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 39, 1, keysLua, 46, 1, removeLua, 0, 3, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 15, 17, retentionModule, 70, 9, removeLua, 32, 2, delayedModule, 34, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 37, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 111, 3, removeLua, 41, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 42, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 44, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 45, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -3061,7 +3052,7 @@ export const settle: Operation<SettleArguments, SettleAnswer> = {
 export interface SubscribeArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -3084,7 +3075,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', '70d55d76f28b78a08e9b517926a51b0234c1329c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 62, 1, keysLua, 70, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 70, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 5, sharedNumbers, 0, 7, subscribeLua, 19, 3, sharedNumbers, 0, 7, subscribeLua, 22, 2, stateModule, 54, 11, subscribeLua, 24, 2, stateModule, 149, 12, subscribeLua, 26, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 60, 1, keysLua, 71, 1, keysLua, 65, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 27, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 29, 1, readingModule, 0, 3, subscribeLua, 30, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', 'af7b1a2e051bd23c6945ccac6f77c229a285ceab', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 62, 1, keysLua, 70, 1, subscribeLua, 0, 5, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 5, 1, sharedLine, 70, 13, subscribeLua, 6, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 54, 11, subscribeLua, 23, 2, stateModule, 149, 12, subscribeLua, 25, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 60, 1, keysLua, 71, 1, keysLua, 65, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 26, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 28, 1, readingModule, 0, 3, subscribeLua, 29, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([

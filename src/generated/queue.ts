@@ -8,21 +8,18 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedLine, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 11, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local codec = ARGV[1]
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 8, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
+local call_id = { caller = ARGV[3], call = ARGV[4] }
 local limit = tonumber(ARGV[5])
 local lease_ms = tonumber(ARGV[6])
 local worker = ARGV[7]
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
+local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
 local acks, acks_at = ARGV, 11
-local queue = read_queue(meta, codec, caller)
+local queue = read_queue(meta, codec, call_id.caller)
 begin_call(queue)
 local now_us, now_ms = queue.now_us, queue.now_ms
-if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call) then
+if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call_id) then
 return { 'declined' }
 end
 local acked = judge_plain(jobs, acks, acks_at)
@@ -57,7 +54,7 @@ end
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
-queue.how = { channel = channel, sharded = sharded, counted = counted }
+queue.how = how
 local score = leave_idle(idle, queue, worker)
 if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
 call_idle(idle, queue, 1)
@@ -77,7 +74,7 @@ leave_notes(keys, queue, queue.noted)
 end
 local taken_text = table.concat(taken, ' ')
 local answer = string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-save_queue_and_call(meta, queue, caller, call, answer)
+save_queue_and_call(meta, queue, call_id, answer)
 if #numbers > 0 then
 if acks_alone then
 redis.call('ZREM', leases, unpack(numbers))
@@ -106,20 +103,15 @@ taken_text,
 names,
 payloads,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 11, 1, 14, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 8, 1, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
 local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
+local call_id = { caller = ARGV[3], call = ARGV[4] }
 local limit = tonumber(ARGV[5])
 local lease_ms = tonumber(ARGV[6])
 local worker = ARGV[7]
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
+local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
 local acks, acks_at = ARGV, 11
-local refusal, queue = open_queue(meta, caller, codec, partitions) if refusal then return refusal end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local refusal, queue, remembered = open_call(meta, how, call_id, codec, partitions) if refusal then return refusal end
 local settings = parse_settings(queue.settings)
 if settings.rate_limit > 0 then
 settings.rate_burst = read_burst(meta, 'burst', settings)
@@ -163,7 +155,7 @@ call_idle(idle, queue, 1)
 end
 see_to_watch(idle, queue, score)
 tell_others(keys, queue)
-save_queue_and_call(meta, queue, caller, call, format_claimed(0, 0, 0, refused))
+save_queue_and_call(meta, queue, call_id, format_claimed(0, 0, 0, refused))
 return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 if is_marked(queue, 2) then
@@ -198,25 +190,18 @@ if queue.is_refused and recheck_ms > 0 then
 recheck_ms = math.max(recheck_ms, 1000)
 end
 tell_others(keys, queue)
-save_queue_and_call(meta, queue, caller, call, format_claimed(token, count, ends_ms, refused))
+save_queue_and_call(meta, queue, call_id, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
 return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }` }
-const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 7, 1, 45], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
+const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 4, 1, 41], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
 local steps, steps_at = ARGV, 7
-local refusal, queue = open_queue(meta, caller, codec) if refusal then return refusal end
-do
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
+local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
 if remembered then
 local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
 return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
 end
-end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local settings = parse_settings(queue.settings)
 try_rights(keys, queue)
 local first = number_jobs(queue, (#steps - steps_at + 1) / 26)
@@ -251,7 +236,7 @@ end
 see_to_new(keys, queue, tally)
 tell_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
-save_queue_and_call(meta, queue, caller, call, answer)
+save_queue_and_call(meta, queue, call_id, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }` }
 const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
 local begin = ARGV[2] == '1'
@@ -266,13 +251,10 @@ elseif not known then
 return { 'unknown' }
 end
 return { 'agreed', agreed_us }` }
-const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 4, 1, 2, 1, 1, 1, 25], text: `local caller = ARGV[1]
-local call = ARGV[2]
+const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 3, 1, 1, 2, 25], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
 local limit = tonumber(ARGV[3])
 local again_ms = tonumber(ARGV[4])
-local refusal, queue = open_queue(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
-begin_call(queue)
+local refusal, queue, remembered = open_call(meta, nil, call_id) if refusal then return refusal end
 local from, till = '(0', string.format('%.0f', queue.now_ms)
 if remembered then
 from, till = remembered, remembered
@@ -296,7 +278,7 @@ end
 if #refs > 0 then
 note_due(queue, queue.now_ms + again_ms)
 end
-save_queue_and_call(meta, queue, caller, call, again)
+save_queue_and_call(meta, queue, call_id, again)
 return { 'asked', asked, queue.last }` }
 const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 23], text: `local codec = ARGV[1]
 local id = ARGV[2]
@@ -305,7 +287,7 @@ local leaves = ARGV[4] == '1'
 local number = tonumber(ARGV[5])
 local since_ms = tonumber(ARGV[6])
 local comes = ARGV[7] == '1'
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local seq, record, run = find_job(keys, id)
 if leaves then
@@ -328,19 +310,14 @@ flag_job(jobs, queue, seq, record, run, 4)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }` }
-const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 7, 1, 39], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
+const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 4, 1, 37], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
 local failures, failures_at = ARGV, 7
-local refusal, queue = open_queue(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
+local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
 if remembered then
 return { 'buried', 0, parse_refused(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 try_rights(keys, queue)
 local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
@@ -372,14 +349,11 @@ if queue.idle > 0 and freed > 0 then
 call_idle(idle, queue, math.min(freed, 8))
 end
 tell_others(keys, queue)
-save_queue_and_call(meta, queue, caller, call, format_places(refused, {}))
+save_queue_and_call(meta, queue, call_id, format_places(refused, {}))
 return { 'buried', queue.chores, refused }` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 4, 1, 52], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local counted = ARGV[3] == '1'
+const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 2, 1, 51], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
 local wanted, wanted_at = ARGV, 4
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local refusal, queue = open_call(meta, how) if refusal then return refusal end
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
 if not may_do_more(queue) then
@@ -430,13 +404,10 @@ end
 tell_others(keys, queue)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 5, 1, 1, 1, 34], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local counted = ARGV[3] == '1'
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 3, 1, 1, 1, 33], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
 local id = ARGV[4]
 local changes, changes_at = ARGV, 5
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local refusal, queue = open_call(meta, how) if refusal then return refusal end
 local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
@@ -470,13 +441,10 @@ end
 tell_others(keys, queue)
 save_queue(meta, queue)
 return { 'changed', left, queue.chores }` }
-const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 1, 1, 2, 39, 1, 7, 1, 13], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local counted = ARGV[3] == '1'
+const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 1, 1, 1, 2, 38, 1, 7, 1, 13], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
 local refusal = refusal_of_spread(meta) if refusal then return refusal end
 local waiting = { idle = redis.call('ZCARD', idle) }
 local existed = math.min(waiting.idle, 1)
-local how = { channel = channel, sharded = sharded, counted = counted }
 for _ = 1, 100 do
 local worker = pop_idle(idle, waiting)
 if not worker then
@@ -533,36 +501,24 @@ redis.call('UNLINK', listeners)
 end
 end
 return { 'cleared', existed }` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 12, 1, 13, 1, 32], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 6, 1, 7, 1, 32], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
 local name = ARGV[7]
-local paused = tonumber(ARGV[8])
-local concurrency = tonumber(ARGV[9])
-local rate_limit = tonumber(ARGV[10])
-local rate_window_ms = tonumber(ARGV[11])
+local limits = { paused = tonumber(ARGV[8]), concurrency = tonumber(ARGV[9]), rate_limit = tonumber(ARGV[10]), rate_window_ms = tonumber(ARGV[11]) }
 local rate_burst = tonumber(ARGV[12] or 0)
-local refusal, queue = open_queue(meta, '', codec, partitions) if refusal then return refusal end
-if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, queue = open_call(meta, how, nil, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, queue, spread) then
 return { 'unagreed' }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local group = open_group(groups, queue, name)
-if paused >= 0 then
-group.paused = paused == 1
-end
-group.concurrency = pick(concurrency, group.concurrency)
 local before = rate_of(group)
-group.rate_limit = pick(rate_limit, group.rate_limit)
-group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
+set_limits(group, limits)
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
 try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
 begin_queue(meta, queue)
-if rate_limit >= 0 then
-group.rate_burst = rate_limit > 0 and rate_burst or 0
+if limits.rate_limit >= 0 then
+group.rate_burst = limits.rate_limit > 0 and rate_burst or 0
 local more = keep_burst(groups, '\\255' .. name, group)
 if more ~= 0 and redis.call('HINCRBY', groups, '\\255', more) == 0 then
 redis.call('HDEL', groups, '\\255')
@@ -590,38 +546,26 @@ group.ready,
 group.claimed,
 group.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 13, 1, 20, 1, 3, 1, 21], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
-local paused = tonumber(ARGV[7])
-local concurrency = tonumber(ARGV[8])
-local rate_limit = tonumber(ARGV[9])
-local rate_window_ms = tonumber(ARGV[10])
+const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 7, 1, 14, 1, 3, 1, 21], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
+local limits = { paused = tonumber(ARGV[7]), concurrency = tonumber(ARGV[8]), rate_limit = tonumber(ARGV[9]), rate_window_ms = tonumber(ARGV[10]) }
 local keep_count = tonumber(ARGV[11])
 local keep_ms = tonumber(ARGV[12])
 local rate_burst = tonumber(ARGV[13] or 0)
-local refusal, queue = open_queue(meta, '', codec, partitions) if refusal then return refusal end
-if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, queue = open_call(meta, how, nil, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, queue, spread) then
 return { 'unagreed' }
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
-local before, resumes = rate_of(settings), paused == 0 and settings.paused
-if paused >= 0 then
-settings.paused = paused == 1
-end
-settings.concurrency = pick(concurrency, settings.concurrency)
-settings.rate_limit = pick(rate_limit, settings.rate_limit)
-settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
-if rate_limit >= 0 then
-settings.rate_burst = rate_limit > 0 and rate_burst or 0
+local before, resumes = rate_of(settings), limits.paused == 0 and settings.paused
+set_limits(settings, limits)
+if limits.rate_limit >= 0 then
+settings.rate_burst = limits.rate_limit > 0 and rate_burst or 0
 end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 local text = format_settings(settings)
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
 begin_queue(meta, queue)
@@ -651,7 +595,7 @@ const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1
 local ahead = tonumber(ARGV[2])
 local newest = tonumber(ARGV[3])
 local numbers, numbers_at = ARGV, 4
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
+local refusal, queue = open_queue(meta) if refusal then return refusal end
 local oldest = redis.call('ZRANGE', outbox, '0', '0')[1]
 local is_known = ahead ~= ahead_of(meta, target)
 if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
@@ -682,28 +626,22 @@ return { 'kept' }
 end
 redis.call('UNLINK', meta)
 return { 'forgotten' }` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 10, 1, 24, 1, 10, 1, 51], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local caller = ARGV[4]
-local call = ARGV[5]
-local channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local counted = ARGV[8] == '1'
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 6, 1, 22, 1, 10, 1, 51], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
+local call_id = { caller = ARGV[4], call = ARGV[5] }
+local how = { channel = ARGV[6], sharded = ARGV[7] == '1', counted = ARGV[8] == '1' }
 local name = ARGV[9]
 local payloads, payloads_at = ARGV, 10
-local refusal, queue = open_queue(meta, caller, codec, partitions) if refusal then return refusal end
-if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, queue, remembered = open_call(meta, nil, call_id, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, queue, spread) then
 return { 'unagreed' }
 end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'enqueued', tonumber(remembered) }
 end
 if name == '' or #name > 254 then
 return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
-begin_call(queue)
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count)
 local form, base = exact_range(first, queue.last)
@@ -716,7 +654,7 @@ local now_ms = queue.now_ms
 begin_queue(meta, queue)
 local handed, call_others
 if queue.idle > 0 then
-queue.how = { channel = channel, sharded = sharded, counted = counted }
+queue.how = how
 local payload, called = payloads[payloads_at], false
 if count == 1 and may_hand(ready, queue, codec, name, payload) then
 handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
@@ -775,26 +713,20 @@ end
 publish_pieces(listeners, pieces, now_ms)
 end
 leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
-save_queue_and_call(meta, queue, caller, call, first_seq)
+save_queue_and_call(meta, queue, call_id, first_seq)
 return { 'enqueued', first }` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 9, 1, 31], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local caller = ARGV[4]
-local call = ARGV[5]
-local channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local counted = ARGV[8] == '1'
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 5, 1, 29], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
+local call_id = { caller = ARGV[4], call = ARGV[5] }
+local how = { channel = ARGV[6], sharded = ARGV[7] == '1', counted = ARGV[8] == '1' }
 local specs, specs_at = ARGV, 9
-local refusal, queue = open_queue(meta, caller, codec, partitions) if refusal then return refusal end
-if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, queue, remembered = open_call(meta, how, call_id, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, queue, spread) then
 return { 'unagreed' }
 end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
 if remembered then
 return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 if meets_others(queue, specs, specs_at) then
 refuse_when_full(keys)
 try_rights(keys, queue)
@@ -815,12 +747,12 @@ tally.ready = tally.ready + settle_children(keys, queue, 100)
 end
 see_to_new(keys, queue, tally)
 tell_others(keys, queue)
-save_queue_and_call(meta, queue, caller, call, format_enqueued(first, tally.duplicates))
+save_queue_and_call(meta, queue, call_id, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }` }
 const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 15, 1, 6], text: `local codec = ARGV[1]
 local lease_ms = tonumber(ARGV[2])
 local claims, claims_at = ARGV, 3
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}
@@ -841,7 +773,7 @@ save_queue(meta, queue)
 redis.call('ZADD', leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }` }
-const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local refusal = open_queue(meta, '') if refusal then return refusal end
+const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local refusal = open_queue(meta) if refusal then return refusal end
 local stored = redis.call('HSCAN', kinds, '0', 'COUNT', '1000')[2]
 local told = {}
 for at = 1, #stored, 2 do
@@ -855,7 +787,7 @@ end
 return { 'failures', told }` }
 const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 15], text: `local codec = ARGV[1]
 local wanted, wanted_at = ARGV, 2
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local told, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
@@ -871,7 +803,7 @@ end
 end
 return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
 const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local id = ARGV[1]
-local refusal = open_queue(meta, '') if refusal then return refusal end
+local refusal = open_queue(meta) if refusal then return refusal end
 local seq, _, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
@@ -879,7 +811,7 @@ end
 local entries, omitted = tell_history(jobs, seq, run)
 return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }` }
 const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 44], text: `local codec = ARGV[1]
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local settings = parse_settings(queue.settings)
 local bursts = redis.call('HGET', groups, '\\255')
 local now_ms = math.floor(clock_us() / 1000)
@@ -1099,7 +1031,7 @@ const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4
 local kind = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local told = {}
 local looked = tell_page(told, jobs, numbers, queue.usual, function()
@@ -1111,7 +1043,7 @@ const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 32, 1, 1
 local state = ARGV[2]
 local after = tonumber(ARGV[3])
 local limit = tonumber(ARGV[4])
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 local in_front = 0
@@ -1164,7 +1096,7 @@ local name = ARGV[2]
 local listen_ms = tonumber(ARGV[3])
 local channel = ARGV[4]
 local sharded = ARGV[5] == '1'
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(listeners, name, now_ms)
 if listen_ms == 0 and last_ms == 0 then
@@ -1188,16 +1120,13 @@ end
 queue.listened_ms = last_ms
 save_queue(meta, queue)
 return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }` }
-const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 4, 1, 36], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
+const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 3, 1, 34], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
 local notes, notes_at = ARGV, 4
-local refusal, queue = open_queue(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
+local refusal, queue, remembered = open_call(meta, nil, call_id, codec) if refusal then return refusal end
 if remembered then
 return { 'noted', parse_refused(remembered) }
 end
-begin_call(queue)
 local refused, logs = {}, {}
 for at = notes_at, #notes, 4 do
 local token, what, value =
@@ -1225,7 +1154,7 @@ if queue.events then
 publish(listeners, queue.events, queue.now_ms)
 end
 if queue.began_us > 0 then
-remember_answer(meta, caller, call, queue.now_ms, format_places(refused, {}))
+remember_answer(meta, call_id, queue.now_ms, format_places(refused, {}))
 end
 return { 'noted', refused }` }
 const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 2, 1, 16], text: `local after = ARGV[1]
@@ -1249,7 +1178,7 @@ return { 'outbox', entries }` }
 const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local codec = ARGV[1]
 local id = ARGV[2]
 local after = tonumber(ARGV[3] or 0)
-local refusal = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal = open_queue(meta, codec) if refusal then return refusal end
 local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told, place, budget = {}, 0, budget_of(math.huge)
@@ -1268,28 +1197,25 @@ end
 end
 return { 'parents', told }` }
 const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 5], text: `local partitions = tonumber(ARGV[1])
-local refusal, queue = open_queue(meta, '', nil, partitions) if refusal then return refusal end
+local refusal, queue = open_queue(meta, nil, partitions) if refusal then return refusal end
 if queue.partitions > 0 then
 return { 'agreed' }
 end
 return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }` }
-const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 8, 1, 8, 1, 16], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
+const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 5, 1, 8, 1, 16], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
 local source = ARGV[4]
-local channel = ARGV[5]
-local sharded = ARGV[6] == '1'
-local counted = ARGV[7] == '1'
+local how = { channel = ARGV[5], sharded = ARGV[6] == '1', counted = ARGV[7] == '1' }
 local entries, entries_at = ARGV, 8
 local queue = read_queue(meta, codec, '')
-if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
+if is_stale_news(queue, spread.partitions) and not brings_jobs(entries, entries_at) then
 return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
 end
-local refusal = refusal_of_queue(queue, codec, partitions) if refusal then return refusal end
-if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal = refusal_of_queue(queue, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, queue, spread) then
 return { 'unagreed' }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+begin_call(queue, how)
 refuse_when_full(keys)
 try_rights(keys, queue)
 local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_spec_tally()
@@ -1305,65 +1231,24 @@ see_to_new(keys, queue, tally)
 tell_others(keys, queue)
 save_queue(meta, queue)
 return { 'received', queue.chores, known, taken }` }
-const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 30, 1, 37], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
+const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 7, 1, 19], text: `local codec = ARGV[1]
+local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
 local id = ARGV[7]
-local every_ms = tonumber(ARGV[8])
-local offset_ms = tonumber(ARGV[9])
-local cron = ARGV[10]
-local time_zone = ARGV[11]
-local missed = tonumber(ARGV[12])
-local limit = tonumber(ARGV[13])
-local until_ms = tonumber(ARGV[14])
-local name = ARGV[15]
-local payload = ARGV[16]
-local priority = tonumber(ARGV[17])
-local max_attempts = tonumber(ARGV[18])
-local max_run_ms = tonumber(ARGV[19])
-local backoff = tonumber(ARGV[20])
-local backoff_ms = tonumber(ARGV[21])
-local backoff_max_ms = tonumber(ARGV[22])
-local jitter = tonumber(ARGV[23])
-local group = ARGV[24]
-local unique = ARGV[25]
-local till = ARGV[26]
-local window_ms = tonumber(ARGV[27])
-local trace = ARGV[28]
-local tags = ARGV[29]
+local rule = { every_ms = tonumber(ARGV[8]), offset_ms = tonumber(ARGV[9]), cron = ARGV[10], time_zone = ARGV[11] }
+local template = { missed = tonumber(ARGV[12]), limit = tonumber(ARGV[13]), until_ms = tonumber(ARGV[14]), name = ARGV[15], payload = ARGV[16], priority = tonumber(ARGV[17]), max_attempts = tonumber(ARGV[18]), max_run_ms = tonumber(ARGV[19]), backoff = tonumber(ARGV[20]), backoff_ms = tonumber(ARGV[21]), backoff_max_ms = tonumber(ARGV[22]), jitter = tonumber(ARGV[23]), group = ARGV[24], unique = ARGV[25], till = ARGV[26], window_ms = tonumber(ARGV[27]), trace = ARGV[28], tags = ARGV[29] }
 local moves = tonumber(ARGV[30] or 0)
-local refusal, queue = open_queue(meta, '', codec, partitions) if refusal then return refusal end
-if queue.partitions ~= partitions and not take_up(meta, partitions, proof) then
+local refusal, queue = open_call(meta, how, nil, codec, spread.partitions) if refusal then return refusal end
+if not take_up(meta, queue, spread) then
 return { 'unagreed' }
 end
-local job = {
-name = name,
-priority = priority,
-max_attempts = max_attempts,
-max_run_ms = max_run_ms,
-backoff = backoff,
-backoff_ms = backoff_ms,
-backoff_max_ms = backoff_max_ms,
-jitter = jitter,
-group = group,
-id = '',
-unique = unique == '' and '' or till .. unique,
-trace = trace,
-tags = tags,
-keep_result_ms = 0,
-}
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
-local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
-local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
+local packed_rule, packed_template = pack_rule(rule), pack_template(template)
 local known, moves_more = read_recurrence(recurrences, id), moves > moves_of(recurrences, id)
-if not known or known.rule ~= rule or known.template ~= template then
+if not known or known.rule ~= packed_rule or known.template ~= packed_template then
 try_progress(keys)
 begin_queue(meta, queue)
-redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
-known = begin_recurrence(keys, queue, id, known, rule)
+redis.call('HSET', recurrences, 'd' .. id, packed_rule, 'j' .. id, packed_template)
+known = begin_recurrence(keys, queue, id, known, packed_rule)
 note_time(queue)
 note_run(idle, queue, known)
 save_queue(meta, queue)
@@ -1377,7 +1262,7 @@ local after = tonumber(ARGV[2])
 local limit = tonumber(ARGV[3])
 local only_short = ARGV[4] == '1'
 local wanted, wanted_at = ARGV, 5
-local refusal = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal = open_queue(meta, codec) if refusal then return refusal end
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local ids, next_place = {}, -1
 if #wanted >= wanted_at then
@@ -1398,16 +1283,14 @@ break
 end
 end
 return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 9, 1, 30], text: `local codec = ARGV[1]
-local channel = ARGV[2]
-local sharded = ARGV[3] == '1'
-local counted = ARGV[4] == '1'
+const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 7, 1, 29], text: `local codec = ARGV[1]
+local how = { channel = ARGV[2], sharded = ARGV[3] == '1', counted = ARGV[4] == '1' }
 local id = ARGV[5]
 local cron = ARGV[6]
 local time_zone = ARGV[7]
 local after_ms = tonumber(ARGV[8])
 local given, given_at = ARGV, 9
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_call(meta, how, nil, codec) if refusal then return refusal end
 local recurrence = read_recurrence(recurrences, id)
 if not recurrence then
 return { 'absent' }
@@ -1432,24 +1315,18 @@ end
 end
 try_progress(keys)
 save_progress(keys, queue, id, recurrence)
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 note_run(idle, queue, recurrence)
 save_queue(meta, queue)
 end
 return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 7, 1, 8, 1, 27], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
+const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 4, 1, 6, 1, 27], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
 local claims, claims_at = ARGV, 7
-local refusal, queue = open_queue(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
+local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
 if remembered then
 return { 'released', 0, parse_refused(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
 for at = #claims - 2, claims_at, -3 do
@@ -1477,12 +1354,11 @@ see_to_rest(idle, queue)
 end
 call_for_returned(idle, queue, standing, soonest_ms)
 tell_others(keys, queue)
-save_queue_and_call(meta, queue, caller, call, format_places(refused, {}))
+save_queue_and_call(meta, queue, call_id, format_places(refused, {}))
 return { 'released', queue.chores, refused }` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 2, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 1, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
 local wanted, wanted_at = ARGV, 2
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue)
+local refusal, queue = open_call(meta, nil) if refusal then return refusal end
 local function try_moving(moves)
 if not moves then
 redis.call('ZADD', prioritized, 'XX', '0', '')
@@ -1538,15 +1414,12 @@ publish(listeners, queue.events, queue.now_ms)
 end
 save_queue(meta, queue)
 return { 'changed', outcomes }` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 7, 1, 40], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local counted = ARGV[3] == '1'
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 5, 1, 39], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
 local kind = ARGV[4]
 local limit = tonumber(ARGV[5])
 local drops = ARGV[6] == '1'
 local after = tonumber(ARGV[7] or 0)
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local refusal, queue = open_call(meta, how) if refusal then return refusal end
 try_rights(keys, queue)
 local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0
@@ -1585,12 +1458,9 @@ save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
 local next_number = is_end and -1 or tonumber(numbers[#numbers])
 return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 4, 1, 33], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local counted = ARGV[3] == '1'
+const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 2, 1, 32], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
 local wanted, wanted_at = ARGV, 4
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+local refusal, queue = open_call(meta, how) if refusal then return refusal end
 try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
@@ -1622,19 +1492,14 @@ publish(listeners, queue.events, queue.now_ms)
 end
 save_queue(meta, queue)
 return { 'requeued', outcomes }` }
-const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 7, 1, 59], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local counted = ARGV[6] == '1'
+const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 4, 1, 57], text: `local codec = ARGV[1]
+local call_id = { caller = ARGV[2], call = ARGV[3] }
+local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
 local failures, failures_at = ARGV, 7
-local refusal, queue = open_queue(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(queue.record, call) if refusal then return refusal end
+local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
 if remembered then
 return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
 try_rights(keys, queue)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
@@ -1686,7 +1551,7 @@ see_to(idle, queue, soonest_ms)
 end
 end
 tell_others(keys, queue)
-save_queue_and_call(meta, queue, caller, call, format_places(refused, buried))
+save_queue_and_call(meta, queue, call_id, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }` }
 const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 14], text: `local codec = ARGV[1]
 local tag = ARGV[2]
@@ -1694,7 +1559,7 @@ local after = ARGV[3]
 local limit = tonumber(ARGV[4])
 local name = ARGV[5]
 local state = ARGV[6]
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local from = after == '0' and '[' .. tag .. '\\0' or '(' .. tag .. '\\0' .. after
 local numbers = redis.call('ZRANGEBYLEX', tagged, from, '(' .. tag .. '\\1', 'LIMIT', '0', limit)
 for at, member in ipairs(numbers) do
@@ -1713,7 +1578,7 @@ local after = ARGV[2]
 local looked = tonumber(ARGV[3])
 local name = ARGV[4]
 local state = ARGV[5]
-local refusal, queue = open_queue(meta, '', codec) if refusal then return refusal end
+local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
 local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 local function next_step(step)
 local seen = looked - left
@@ -1747,7 +1612,7 @@ local by = ARGV[2]
 local from_ms = tonumber(ARGV[3])
 local to_ms = tonumber(ARGV[4])
 local count = tonumber(ARGV[5])
-local refusal = open_queue(meta, '') if refusal then return refusal end
+local refusal = open_queue(meta) if refusal then return refusal end
 local period = PERIODS[by]
 if not period then
 return redis.error_reply('INVALID by: minute, hour or day')
@@ -1773,11 +1638,10 @@ for at, field in ipairs(fields) do
 tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
 end
 return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }` }
-const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 26], text: `local id = ARGV[1]
+const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 25], text: `local id = ARGV[1]
 local adds = ARGV[2] == '1'
 local tags, tags_at = ARGV, 3
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue)
+local refusal, queue = open_call(meta, nil) if refusal then return refusal end
 local seq, record, run = find_job(keys, id)
 if not seq then
 return { 'absent' }
@@ -1804,7 +1668,7 @@ save_queue(meta, queue)
 return { 'tagged', after }` }
 const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 12], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
-local refusal = open_queue(meta, '') if refusal then return refusal end
+local refusal = open_queue(meta) if refusal then return refusal end
 local told, last = {}, after
 for _ = 1, limit do
 local member = redis.call('ZRANGEBYLEX', tagged, '(' .. last .. '\\1', '+', 'LIMIT', '0', '1')[1]
@@ -1816,10 +1680,9 @@ told[#told + 1] = last
 told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
 end
 return { 'tags', last, told }` }
-const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 15, 1, 11], text: `local follows = ARGV[1] == '1'
+const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 14, 1, 11], text: `local follows = ARGV[1] == '1'
 local wanted, wanted_at = ARGV, 2
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
-begin_call(queue)
+local refusal, queue = open_call(meta, nil) if refusal then return refusal end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
 local seq, record, run = find_job(keys, wanted[at])
@@ -1846,7 +1709,7 @@ end
 return { 'tracking', outcomes }` }
 const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 5, 1, 7], text: `local id = ARGV[1]
 local enough = tonumber(ARGV[2] or 0)
-local refusal, queue = open_queue(meta, '') if refusal then return refusal end
+local refusal, queue = open_queue(meta) if refusal then return refusal end
 local moves = moves_of(recurrences, id)
 if enough > 0 and moves >= enough then
 return { 'kept', moves }
@@ -1858,17 +1721,15 @@ redis.call('ZREM', recurring, id)
 leave_short(short, queue, id)
 save_queue(meta, queue)
 return { 'removed', existed > 0 and 1 or 0 }` }
-const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 5, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local target = ARGV[1]
-local channel = ARGV[2]
-local sharded = ARGV[3] == '1'
-local counted = ARGV[4] == '1'
+const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 3, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local target = ARGV[1]
+local how = { channel = ARGV[2], sharded = ARGV[3] == '1', counted = ARGV[4] == '1' }
 local wanted, wanted_at = ARGV, 5
 local queue = read_queue(meta, '', '')
 if string.find(queue.layout, '^in %d+ partitions$') then
 return { 'watched', 0, { unpack(wanted, wanted_at) } }
 end
 local refusal = refusal_of_queue(queue) if refusal then return refusal end
-begin_call(queue, { channel = channel, sharded = sharded, counted = counted })
+begin_call(queue, how)
 refuse_when_full(keys)
 try_rights(keys, queue)
 local absent = {}
@@ -4484,7 +4345,7 @@ sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_m
 local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
 queue.noted = queue.noted and queue.noted .. note or note
 end
-local function is_quiet(queue, call)
+local function is_quiet(queue, call_id)
 if
 queue.layout ~= QUEUE_LAYOUT
 or queue.settings
@@ -4498,7 +4359,7 @@ if is_behind(queue) then
 return false
 end
 end
-return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
+return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call_id.call)
 end
 local function has_twice(numbers)
 local seen = {}
@@ -4874,7 +4735,7 @@ return false
 end
 return is_marked(queue, 2) or parse_settings(queue.settings).concurrency > 0
 end` }
-const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [5, 7, 2, 7, 2, 5, 3, 23, 3, 3, 2, 3, 3, 8, 2, 13, 16, 7, 2, 18, 2, 13, 3, 3, 1, 5, 4, 6, 9, 6, 2, 13, 2, 23, 2, 27, 2, 5, 1, 14, 2, 42], text: `local function pack_times(times)
+const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [5, 7, 2, 7, 2, 5, 3, 23, 10, 4, 22, 8, 3, 8, 2, 13, 16, 7, 2, 18, 2, 13, 3, 3, 1, 5, 4, 6, 9, 6, 2, 13, 2, 23, 2, 27, 2, 5, 1, 14, 2, 42], text: `local function pack_times(times)
 local packed = {}
 for at, time_ms in ipairs(times) do
 packed[at] = struct.pack('>d', time_ms)
@@ -4916,11 +4777,17 @@ local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
 redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or '9007199254740991', id)
 note_short(keys.short, queue, id, recurrence)
 end
-local function pack_rule(every_ms, offset_ms, cron, time_zone)
-return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
+local function pack_rule(rule)
+local cron, time_zone = rule.cron, rule.time_zone
+return struct.pack('>ddHc0Hc0', rule.every_ms, rule.offset_ms, #cron, cron, #time_zone, time_zone)
 end
-local function pack_template(missed, limit, until_ms, window_ms, job, payload)
-return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
+local function pack_template(template)
+template.id, template.keep_result_ms = '', 0
+if template.unique ~= '' then
+template.unique = template.till .. template.unique
+end
+local bounds = struct.pack('>dddd', template.missed, template.limit, template.until_ms, template.window_ms)
+return bounds .. full_head(template) .. template.payload
 end
 local function begins_behind(before, rule, now_ms)
 if not before then
@@ -5301,7 +5168,7 @@ told[#told + 1] = string.sub(entry, line_at)
 end
 return packed and #packed or 0
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 3, 7, 21, 3, 1, 5, 4, 6, 3, 3, 9, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 3, 7, 2, 13, 21, 3, 1, 5, 4, 6, 3, 3, 9, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local function read_queue(meta, codec, caller)
 local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
 local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', (29 * 8))
@@ -5367,8 +5234,8 @@ return redis.error_reply('PARTITIONS ' .. queue.partitions)
 end
 return nil
 end
-local function open_queue(meta, caller, codec, partitions)
-local queue = read_queue(meta, codec or '', caller)
+local function open_queue(meta, codec, partitions)
+local queue = read_queue(meta, codec or '', '')
 return refusal_of_queue(queue, codec, partitions), queue
 end
 local function begin_call(queue, how)
@@ -5377,6 +5244,19 @@ queue.now_us, queue.now_ms, queue.how = now_us, math.floor(now_us / 1000), how
 if queue.listened_ms > queue.now_ms then
 queue.events = {}
 end
+end
+local function open_call(meta, how, call_id, codec, partitions)
+local queue = read_queue(meta, codec or '', call_id and call_id.caller or '')
+local refusal = refusal_of_queue(queue, codec, partitions)
+if refusal then
+return refusal
+end
+begin_call(queue, how)
+if call_id then
+local late, remembered = recall(queue.record, call_id)
+return late, queue, remembered
+end
+return nil, queue
 end
 local function is_marked(queue, mark)
 return queue.marks % (mark * 2) >= mark
@@ -5463,13 +5343,13 @@ if packed ~= queue.packed then
 write_state(meta, queue, packed)
 end
 end
-local function save_queue_and_call(meta, queue, caller, call, answer)
-if caller == '' then
+local function save_queue_and_call(meta, queue, call_id, answer)
+if call_id.caller == '' then
 return save_queue(meta, queue)
 end
-local record = call_record(call, queue.now_ms, answer)
-local added = write_state(meta, queue, packed_state(queue), caller, record)
-forget_old_calls(meta, call, added, queue.now_ms)
+local record = call_record(call_id, queue.now_ms, answer)
+local added = write_state(meta, queue, packed_state(queue), call_id.caller, record)
+forget_old_calls(meta, call_id, added, queue.now_ms)
 end
 local function refuse_when_full(keys)
 redis.call('ZADD', keys.parents, 'XX', '0', '')
@@ -5823,8 +5703,16 @@ told[#told + 1] = found[place]
 end
 tell_spread(told, stored, tell_spread(told, stored, found[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 1, 2, 9, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
+const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 8, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 1, 2, 9, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
 return new < 0 and old or new
+end
+local function set_limits(held, limits)
+if limits.paused >= 0 then
+held.paused = limits.paused == 1
+end
+held.concurrency = pick(limits.concurrency, held.concurrency)
+held.rate_limit = pick(limits.rate_limit, held.rate_limit)
+held.rate_window_ms = pick(limits.rate_window_ms, held.rate_window_ms)
 end
 local function is_ready(packed)
 return not packed or string.find(packed, '^[rb]') ~= nil
@@ -6061,7 +5949,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '7bfe80c3f365d326abe8de976a005b54b257218f', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 20, 1, keysLua, 81, 1, keysLua, 139, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 12, 2, plainModule, 26, 10, plainModule, 11, 3, plainModule, 36, 6, ackAndClaimPlainLua, 14, 3, plainModule, 52, 38, plainModule, 42, 10, plainModule, 90, 15, ackAndClaimPlainLua, 17, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 21, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 143, 22, ackAndClaimPlainLua, 18, 13, plainModule, 105, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 108, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 109, 10, statisticsModule, 24, 23, plainModule, 119, 2, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 165, 4, plainModule, 4, 7, plainModule, 169, 15, stateModule, 94, 7, plainModule, 184, 3, leaseModule, 155, 1, runModule, 3, 3, leaseModule, 156, 7, plainModule, 187, 10, dueModule, 19, 5, plainModule, 197, 1, plainModule, 129, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 132, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 133, 8, statisticsModule, 24, 23, plainModule, 141, 2, plainModule, 198, 4, ackAndClaimPlainLua, 39, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 51, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 52, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 54, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 59, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 61, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 65, 4, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, ackAndClaimPlainLua, 69, 10, plainModule, 209, 6, eventsModule, 37, 7, plainModule, 202, 7, plainModule, 121, 8, plainModule, 215, 2, ackAndClaimPlainLua, 79, 3, eventsModule, 37, 7, plainModule, 202, 7, ackAndClaimPlainLua, 82, 2, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, ackAndClaimPlainLua, 84, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '3d5ad824b1aaa27b72cadeb0b7032dc20e3012ef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 20, 1, keysLua, 81, 1, keysLua, 139, 1, ackAndClaimPlainLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 8, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 9, 2, plainModule, 26, 10, plainModule, 11, 3, plainModule, 36, 6, ackAndClaimPlainLua, 11, 3, plainModule, 52, 38, plainModule, 42, 10, plainModule, 90, 15, ackAndClaimPlainLua, 14, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 21, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 143, 22, ackAndClaimPlainLua, 15, 13, plainModule, 105, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 108, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 109, 10, statisticsModule, 24, 23, plainModule, 119, 2, ackAndClaimPlainLua, 28, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 33, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 34, 2, plainModule, 165, 4, plainModule, 4, 7, plainModule, 169, 15, stateModule, 107, 7, plainModule, 184, 3, leaseModule, 155, 1, runModule, 3, 3, leaseModule, 156, 7, plainModule, 187, 10, dueModule, 19, 5, plainModule, 197, 1, plainModule, 129, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 132, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 133, 8, statisticsModule, 24, 23, plainModule, 141, 2, plainModule, 198, 4, ackAndClaimPlainLua, 36, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 48, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 56, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 58, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 62, 4, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, ackAndClaimPlainLua, 66, 10, plainModule, 209, 6, eventsModule, 37, 7, plainModule, 202, 7, plainModule, 121, 8, plainModule, 215, 2, ackAndClaimPlainLua, 76, 3, eventsModule, 37, 7, plainModule, 202, 7, ackAndClaimPlainLua, 79, 2, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6167,7 +6055,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'c9b3741015efb1ac73430de0f4044067a7bab41e', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 45, 1, keysLua, 82, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimLua, 13, 1, stateModule, 186, 13, ackAndClaimLua, 14, 1, stateModule, 210, 6, ackAndClaimLua, 15, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 83, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 117, 1, keysLua, 123, 1, keysLua, 127, 1, keysLua, 132, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 158, 1, keysLua, 166, 1, keysLua, 165, 1, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 19, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 15, ackAndClaimLua, 21, 1, leaseModule, 111, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 22, 1, acksModule, 108, 8, ackAndClaimLua, 23, 3, stateModule, 77, 3, ackAndClaimLua, 26, 1, takeModule, 165, 17, ackAndClaimLua, 27, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 30, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 173, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 31, 6, plainModule, 11, 3, ackAndClaimLua, 37, 2, sharedNumbers, 0, 7, ackAndClaimLua, 39, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 189, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 188, 1, runModule, 81, 3, leaseModule, 191, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 69, 25, dueModule, 160, 10, recurrenceModule, 107, 3, recurrenceModule, 94, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 190, 3, recurrenceModule, 69, 25, recurrenceModule, 107, 3, recurrenceModule, 94, 13, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 121, 42, namesModule, 0, 7, stateModule, 85, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 163, 27, recurrenceModule, 193, 16, dueModule, 102, 2, idleModule, 264, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 42, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 46, 1, dueModule, 106, 30, ackAndClaimLua, 47, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 49, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 162, 2, stateModule, 156, 6, stateModule, 164, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 50, 1, acksModule, 52, 3, ackAndClaimLua, 51, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 53, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 55, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 61, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 63, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 142, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 143, 4, dueModule, 24, 32, takeModule, 147, 13, takeModule, 62, 1, takeModule, 48, 14, takeModule, 63, 9, takeModule, 15, 33, takeModule, 72, 57, takeModule, 160, 1, takeModule, 129, 1, sharedBudget, 0, 3, takeModule, 130, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 131, 11, takeModule, 161, 4, leaseModule, 74, 2, leaseModule, 219, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 94, 7, leaseModule, 55, 2, leaseModule, 141, 2, runModule, 3, 3, leaseModule, 143, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 67, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 78, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 80, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 264, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 84, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'a48beeaa842ab843a3c58c7a31e9e644eb6fde8e', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 45, 1, keysLua, 82, 1, ackAndClaimLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, ackAndClaimLua, 8, 1, stateModule, 199, 13, ackAndClaimLua, 9, 1, stateModule, 223, 6, ackAndClaimLua, 10, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 83, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 117, 1, keysLua, 123, 1, keysLua, 127, 1, keysLua, 132, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 158, 1, keysLua, 166, 1, keysLua, 165, 1, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 14, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 15, ackAndClaimLua, 16, 1, leaseModule, 111, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 17, 1, acksModule, 108, 8, ackAndClaimLua, 18, 3, stateModule, 90, 3, ackAndClaimLua, 21, 1, takeModule, 173, 17, ackAndClaimLua, 22, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 93, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 25, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 186, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 26, 6, plainModule, 11, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 189, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 188, 1, runModule, 81, 3, leaseModule, 191, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 75, 25, dueModule, 160, 10, recurrenceModule, 113, 3, recurrenceModule, 100, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 116, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 196, 3, recurrenceModule, 75, 25, recurrenceModule, 113, 3, recurrenceModule, 100, 13, recurrenceModule, 0, 7, recurrenceModule, 116, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 127, 42, namesModule, 0, 7, stateModule, 98, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 169, 27, recurrenceModule, 199, 16, dueModule, 102, 2, idleModule, 264, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 37, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 41, 1, dueModule, 106, 30, ackAndClaimLua, 42, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 44, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 175, 2, stateModule, 169, 6, stateModule, 177, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 45, 1, acksModule, 52, 3, ackAndClaimLua, 46, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 48, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 50, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 56, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 58, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 150, 1, jobModule, 81, 8, takeModule, 11, 12, takeModule, 151, 4, dueModule, 24, 32, takeModule, 155, 13, takeModule, 70, 1, takeModule, 56, 14, takeModule, 71, 9, takeModule, 23, 33, takeModule, 80, 57, takeModule, 168, 1, takeModule, 137, 1, sharedBudget, 0, 3, takeModule, 138, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 139, 11, takeModule, 169, 4, leaseModule, 74, 2, leaseModule, 219, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 107, 7, leaseModule, 55, 2, leaseModule, 141, 2, runModule, 3, 3, leaseModule, 143, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 62, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 73, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 75, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 264, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 79, 11]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6255,7 +6143,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('queue/advance', 'd90e6dd49697e889eacdb35731da95c81085c80c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 200, 3, acksModule, 108, 8, enqueueModule, 203, 7, advanceLua, 12, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, advanceLua, 15, 1, stateModule, 186, 13, advanceLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 84, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 173, 13, advanceLua, 17, 1, stateModule, 85, 6, advanceLua, 18, 1, enqueueModule, 49, 3, advanceLua, 19, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 142, 8, advanceLua, 20, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 42, 2, readyModule, 185, 6, advanceLua, 44, 3, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, advanceLua, 47, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 48, 1, acksModule, 105, 3, enqueueModule, 193, 7, advanceLua, 49, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, advanceLua, 50, 2]),
+  script: /* @__PURE__ */ linked('queue/advance', 'eb8ee9f4385fc55e338cad15aee0519602049a8e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, advanceLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, advanceLua, 4, 3, enqueueModule, 200, 3, acksModule, 108, 8, enqueueModule, 203, 7, advanceLua, 7, 2, stateModule, 199, 13, advanceLua, 9, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 84, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 186, 13, advanceLua, 10, 1, stateModule, 98, 6, advanceLua, 11, 1, enqueueModule, 49, 3, advanceLua, 12, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 142, 8, advanceLua, 13, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 35, 2, readyModule, 185, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, advanceLua, 40, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 41, 1, acksModule, 105, 3, enqueueModule, 193, 7, advanceLua, 42, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 11, stateModule, 181, 2, advanceLua, 43, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6390,7 +6278,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', 'fec17f55efc898936738c786f5e77ac801a78e87', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 19, 5, askLua, 28, 2, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, askLua, 30, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', '3292a0fbf402e99c4680ced409487f0f10a93ecd', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, askLua, 1, 2, stateModule, 0, 1, askLua, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, askLua, 3, 18, jobModule, 72, 3, askLua, 21, 4, dueModule, 19, 5, askLua, 25, 2, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, askLua, 27, 2]),
   parts: ['meta', 'parents'],
   encode(args) {
     return [
@@ -6445,7 +6333,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', 'da7d55b2554ea6f4a8d5e81b2c6549399f5495c2', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 134, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', 'a479f38841d59b28091a6b1ef12cde9f6731edf4', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 134, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
   parts: ['meta', 'jobs', 'ids', 'results'],
   encode(args) {
     return withoutDefaults([
@@ -6523,7 +6411,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/bury', 'e04323ff90071da7e3e9fe2b7b6c9d7842e60d6b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, buryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, buryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 15, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 21, 5, statisticsModule, 43, 4, buryLua, 34, 1, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, buryLua, 35, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 37, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, buryLua, 38, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 41, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 43, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, buryLua, 44, 2]),
+  script: /* @__PURE__ */ linked('queue/bury', '1b8cc510091d5d8d191be533d4fbaa833de22a17', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, buryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, buryLua, 4, 2, acksModule, 108, 8, buryLua, 6, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 186, 13, buryLua, 8, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 10, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 21, 5, statisticsModule, 43, 4, buryLua, 29, 1, readyModule, 185, 4, stateModule, 199, 13, readyModule, 189, 2, buryLua, 30, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 32, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, buryLua, 33, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 36, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 38, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, acksModule, 105, 3, buryLua, 39, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6586,7 +6474,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', '1ba6cba20218099536a80f93f3f26a98f1010b82', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, cancelLua, 5, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 170, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, cancelLua, 7, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 44, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, cancelLua, 45, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 47, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 51, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 53, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, cancelLua, 54, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', '34b36504ad2386722b1724c614e9994e71479e86', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, cancelLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, cancelLua, 2, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 183, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 90, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 93, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, cancelLua, 4, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 41, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, cancelLua, 42, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 44, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 48, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 50, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, cancelLua, 51, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6638,7 +6526,7 @@ export type ChangeParentsAnswer =
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-parents', 'fc7a43628d97ff365e90a53b2f39335fc6b6b728', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, changeParentsLua, 6, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 7, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 8, 4, dependenciesModule, 151, 7, changeParentsLua, 12, 6, stateModule, 170, 3, changeParentsLua, 18, 2, stateModule, 173, 13, changeParentsLua, 20, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 21, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 22, 4, dependenciesModule, 167, 11, changeParentsLua, 26, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 27, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, changeParentsLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 35, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 37, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, changeParentsLua, 38, 2]),
+  script: /* @__PURE__ */ linked('queue/change-parents', '259f57cae8b3f7383410c6c481693f010b7e3d21', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, changeParentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, changeParentsLua, 3, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 4, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 5, 4, dependenciesModule, 151, 7, changeParentsLua, 9, 6, stateModule, 183, 3, changeParentsLua, 15, 2, stateModule, 186, 13, changeParentsLua, 17, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 18, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 90, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 19, 4, dependenciesModule, 167, 11, changeParentsLua, 23, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 24, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 28, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, changeParentsLua, 29, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 32, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 34, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, changeParentsLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6692,14 +6580,14 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', 'b8147f8c72023c85e52e7657877a3598ee1d497c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 62, 1, keysLua, 66, 1, keysLua, 71, 1, keysLua, 79, 1, keysLua, 82, 1, keysLua, 92, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 118, 1, keysLua, 124, 1, keysLua, 128, 1, keysLua, 137, 1, keysLua, 144, 1, keysLua, 153, 1, keysLua, 162, 1, keysLua, 170, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, clearLua, 57, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', '226df16695303aac025816f28d949e8b3708be6c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 62, 1, keysLua, 66, 1, keysLua, 71, 1, keysLua, 79, 1, keysLua, 82, 1, keysLua, 92, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 118, 1, keysLua, 124, 1, keysLua, 128, 1, keysLua, 137, 1, keysLua, 144, 1, keysLua, 153, 1, keysLua, 162, 1, keysLua, 170, 1, clearLua, 0, 1, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 1, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 4, 7, clearLua, 40, 4, clearLua, 11, 29, clearLua, 44, 4, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 0, 14, clearLua, 49, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, clearLua, 54, 6]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
-    return withoutDefaults([
+    return [
       args.channel,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ], [0, 0])
+    ]
   },
   decode(reply) {
     const parts = asList(reply)
@@ -6718,7 +6606,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
 export interface ConfigureGroupArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -6753,7 +6641,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', 'cfde7e7b1a29250886c5f15ed611f80baa5041c8', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 35, 1, keysLua, 42, 1, keysLua, 49, 1, keysLua, 81, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 70, 9, configureGroupLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 210, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 1, 2, keysLua, 36, 1, keysLua, 43, 1, keysLua, 46, 1, keysLua, 50, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 101, 8, configureGroupLua, 27, 3, stateModule, 216, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureGroupLua, 45, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', 'efaa5bbda99391d01fd181a930be5d2c3e12fbe8', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 35, 1, keysLua, 42, 1, keysLua, 49, 1, keysLua, 81, 1, configureGroupLua, 0, 6, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, configureGroupLua, 6, 1, sharedLine, 70, 13, configureGroupLua, 7, 3, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 223, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 10, 1, groupsModule, 12, 7, configureGroupLua, 11, 1, takeModule, 3, 4, takeModule, 0, 3, takeModule, 7, 4, configureGroupLua, 12, 2, keysLua, 1, 2, keysLua, 36, 1, keysLua, 43, 1, keysLua, 46, 1, keysLua, 50, 1, groupsModule, 185, 12, configureGroupLua, 14, 1, stateModule, 114, 8, configureGroupLua, 15, 3, stateModule, 229, 7, configureGroupLua, 18, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 23, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 29, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 31, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, configureGroupLua, 33, 12]),
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -6796,7 +6684,7 @@ export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAn
 export interface ConfigureArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -6833,7 +6721,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', 'b4e530feeee6c5f51513922c1a421d6e2b3cda7f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 70, 9, configureLua, 14, 3, stateModule, 186, 13, configureLua, 17, 1, stateModule, 210, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureLua, 31, 1, stateModule, 199, 11, configureLua, 32, 2, stateModule, 101, 8, configureLua, 34, 2, dueModule, 19, 5, configureLua, 36, 3, stateModule, 216, 7, configureLua, 39, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureLua, 45, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '49f25aef3e5ca245849091775b243e55e0eb0880', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, configureLua, 0, 7, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, configureLua, 7, 1, sharedLine, 70, 13, configureLua, 8, 3, stateModule, 199, 13, configureLua, 11, 1, stateModule, 223, 6, configureLua, 12, 1, groupsModule, 12, 7, configureLua, 13, 1, takeModule, 0, 11, configureLua, 14, 6, stateModule, 212, 11, configureLua, 20, 2, stateModule, 114, 8, configureLua, 22, 2, dueModule, 19, 5, configureLua, 24, 3, stateModule, 229, 7, configureLua, 27, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 29, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 31, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, configureLua, 33, 12]),
   parts: ['meta', 'idle'],
   encode(args) {
     return withoutDefaults([
@@ -6896,7 +6784,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', '7af688b4e64994335f04eab596410695c1177de6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 190, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', 'e57dda2103bb52e63f51c482de7c4e15d73e1c3f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 190, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, deliveredLua, 24, 5]),
   parts: ['meta', 'jobs', 'outbox'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6961,7 +6849,7 @@ export const disband: Operation<DisbandArguments, DisbandAnswer> = {
 export interface EnqueueAlikeArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -6992,7 +6880,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', 'd5893a116e9b748b9beccb7549bcca7c211dc5ae', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 81, 1, keysLua, 139, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 70, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueAlikeLua, 21, 2, stateModule, 85, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 101, 8, enqueueAlikeLua, 31, 2, keysLua, 4, 2, keysLua, 24, 1, keysLua, 83, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 14, 3, enqueueAlikeLua, 33, 3, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 36, 1, idleModule, 235, 2, stateModule, 94, 7, idleModule, 237, 2, sharedTokens, 0, 3, idleModule, 239, 15, runModule, 3, 3, idleModule, 206, 7, runModule, 6, 3, idleModule, 213, 17, idleModule, 254, 6, idleModule, 230, 1, dueModule, 19, 5, idleModule, 231, 1, plainModule, 21, 5, idleModule, 232, 3, idleModule, 260, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 261, 3, enqueueAlikeLua, 37, 9, stateModule, 94, 7, enqueueAlikeLua, 46, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 77, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 48, 38, eventsModule, 37, 7, plainModule, 202, 7, enqueueAlikeLua, 86, 4, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, enqueueAlikeLua, 90, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 92, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, enqueueAlikeLua, 93, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', 'c4cabd6c104690637b21ec22cae676aa87547016', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 81, 1, keysLua, 139, 1, enqueueAlikeLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, enqueueAlikeLua, 6, 1, sharedLine, 70, 13, enqueueAlikeLua, 7, 10, stateModule, 98, 6, enqueueAlikeLua, 17, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 18, 5, plainModule, 1, 3, enqueueAlikeLua, 23, 2, stateModule, 114, 8, enqueueAlikeLua, 25, 2, keysLua, 4, 2, keysLua, 24, 1, keysLua, 83, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 14, 3, enqueueAlikeLua, 27, 3, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 30, 1, idleModule, 235, 2, stateModule, 107, 7, idleModule, 237, 2, sharedTokens, 0, 3, idleModule, 239, 15, runModule, 3, 3, idleModule, 206, 7, runModule, 6, 3, idleModule, 213, 17, idleModule, 254, 6, idleModule, 230, 1, dueModule, 19, 5, idleModule, 231, 1, plainModule, 21, 5, idleModule, 232, 3, idleModule, 260, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 261, 3, enqueueAlikeLua, 31, 9, stateModule, 107, 7, enqueueAlikeLua, 40, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 90, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 42, 38, eventsModule, 37, 7, plainModule, 202, 7, enqueueAlikeLua, 80, 4, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, enqueueAlikeLua, 84, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 86, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, enqueueAlikeLua, 87, 2]),
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -7030,7 +6918,7 @@ export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> 
 export interface EnqueueArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -7067,7 +6955,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', '59554de7d836c84b7ef1114e8050083a9cb89462', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 70, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 200, 10, enqueueLua, 15, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueLua, 17, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 18, 1, stateModule, 170, 3, enqueueLua, 19, 1, stateModule, 173, 13, enqueueLua, 20, 2, enqueueModule, 27, 15, enqueueLua, 22, 2, stateModule, 85, 6, enqueueLua, 24, 1, sharedNumbers, 0, 14, enqueueLua, 25, 1, enqueueModule, 49, 3, enqueueLua, 26, 1, stateModule, 101, 8, enqueueLua, 27, 1, enqueueModule, 42, 2, stateModule, 94, 7, enqueueModule, 44, 5, enqueueLua, 28, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, enqueueLua, 29, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 34, 2, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, enqueueLua, 36, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 37, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, enqueueModule, 193, 7, enqueueLua, 38, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', '54b6a40bb08f4ae66ba94f67ac399c1f8d5dcd81', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, enqueueLua, 5, 1, sharedLine, 70, 13, enqueueLua, 6, 4, enqueueModule, 200, 10, enqueueLua, 10, 2, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 12, 1, stateModule, 183, 3, enqueueLua, 13, 1, stateModule, 186, 13, enqueueLua, 14, 2, enqueueModule, 27, 15, enqueueLua, 16, 2, stateModule, 98, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 49, 3, enqueueLua, 20, 1, stateModule, 114, 8, enqueueLua, 21, 1, enqueueModule, 42, 2, stateModule, 107, 7, enqueueModule, 44, 5, enqueueLua, 22, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 199, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, enqueueLua, 23, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, enqueueLua, 30, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 31, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 11, stateModule, 181, 2, enqueueModule, 193, 7, enqueueLua, 32, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -7151,7 +7039,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', '12050acbf552373f86a707ac9461584f83deed16', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', '740e3275c07860531cc84745db0499432a8c1feb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, extendLua, 20, 4]),
   parts: ['meta', 'jobs', 'leases'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7200,7 +7088,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', '533c8895355fc1f7905264fc9bafb43831350b71', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/failures', '8fbde8ee2837c93237771aed4a859995990649c5', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
   parts: ['meta', 'kinds'],
   encode() {
     return []
@@ -7253,7 +7141,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('queue/find', '35efbd5124251e0b73e6ef25ac6f5dbc00bef5ff', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
+  script: /* @__PURE__ */ linked('queue/find', '2a164ae09283f9b02976007eb9e9ea83e715f11e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7305,7 +7193,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', '93383cf84c7bfc2e12834ba626d8cfb13166584a', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', '29f9442cfc468b2668465e22a1660b140211308b', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: ['meta', 'jobs', 'ids'],
   encode(args) {
     return [
@@ -7346,7 +7234,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', '5751be927fb69c1c457b139bb262c06b8483f29d', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 37, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, keysLua, 114, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 186, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 210, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', '924bccfcf9d612f92c49631fec96728248c906e7', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 37, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, keysLua, 114, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 199, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 223, 6, inspectLua, 9, 36]),
   parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
   encode(args) {
     return [
@@ -7428,7 +7316,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-failed', '398ed6977e0733efaa036a24d227b3b6e944f60a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, keysLua, 67, 2, keysLua, 73, 2, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
+  script: /* @__PURE__ */ linked('queue/list-failed', 'd7da40361b6497a2a775ac21fd9622182656e981', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, keysLua, 67, 2, keysLua, 73, 2, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
   parts: ['meta', 'jobs', 'failed', 'kinds'],
   encode(args) {
     return [
@@ -7483,7 +7371,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', 'b7db4e11189cd2f13b4c0f6b843194002e280fe8', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, keysLua, 11, 1, keysLua, 9, 1, keysLua, 15, 2, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', '030f3dfbb61e64f6a107d9cc95fa96f2fb9a640e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, keysLua, 11, 1, keysLua, 9, 1, keysLua, 15, 2, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
   encode(args) {
     return [
@@ -7533,7 +7421,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', '2ad2637d6b5c72758adaed1c0bd9c97bdb4c289c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 145, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', '40fa9661b9cc1140b5a71f916d34a39363be6805', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 145, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, listenLua, 27, 2]),
   parts: ['meta', 'listeners'],
   encode(args) {
     return withoutDefaults([
@@ -7590,7 +7478,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '888be5848b83aceb29bf955ea13ef34873f80836', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, noteLua, 9, 2, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 11, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 34, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 37, 3]),
+  script: /* @__PURE__ */ linked('queue/note', 'f7c5c67fd5fb4ce3ce11d358c48841ec443349cc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, noteLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, noteLua, 3, 2, acksModule, 108, 8, noteLua, 5, 3, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 8, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 31, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 34, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7694,7 +7582,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/parents', 'b393a129a784c325c443bb52780701496710e17d', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/parents', '7a5e1995b62dbd1aae5a80a56eb29c9edae455f1', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   encode(args) {
     return withoutDefaults([
@@ -7733,7 +7621,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', 'b5bd6705d67aa9d7ed7a0d986ebe355c9161f08a', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('queue/propose', '8b48a0133519006fec5eee68877dc201196aeb73', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -7759,7 +7647,7 @@ export const propose: Operation<ProposeArguments, ProposeAnswer> = {
 export interface ReceiveArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -7786,7 +7674,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', 'fdf92392737009c49dc946b4e4aa9cd9f6cd278b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 116, 1, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 70, 9, receiveLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 16, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 170, 3, receiveLua, 17, 1, stateModule, 173, 13, receiveLua, 18, 1, enqueueModule, 49, 3, receiveLua, 19, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 77, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 101, 8, stateModule, 94, 7, enqueueModule, 42, 7, enqueueModule, 150, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, stateModule, 85, 6, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 20, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 26, 2, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, receiveLua, 28, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 29, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, receiveLua, 30, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', '8f7f3c44d13b911cfcf143f0ce7de9c2f7f7f541', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 116, 1, receiveLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 5, 1, outboxModule, 41, 14, receiveLua, 6, 3, stateModule, 56, 10, receiveLua, 9, 1, sharedLine, 70, 13, receiveLua, 10, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 13, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 183, 3, receiveLua, 14, 1, stateModule, 186, 13, receiveLua, 15, 1, enqueueModule, 49, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 90, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 114, 8, stateModule, 107, 7, enqueueModule, 42, 7, enqueueModule, 150, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 199, 13, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, stateModule, 98, 6, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 17, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 23, 2, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, receiveLua, 25, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 26, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, receiveLua, 27, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7825,7 +7713,7 @@ export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
 export interface RecurArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** over how many the unit is spread; 0: it is not */
   readonly partitions: number
   /** what propose answered, where the partition is not agreed upon yet; else empty */
   readonly proof: string
@@ -7896,7 +7784,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', '951cabb3d084f534865710010bcbc72573e978f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 70, 9, recurLua, 31, 19, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, recurLua, 50, 1, recurrenceModule, 42, 3, recurLua, 51, 1, recurrenceModule, 45, 1, jobModule, 1, 26, recurrenceModule, 46, 2, recurLua, 52, 1, recurrenceModule, 69, 38, stateModule, 91, 3, recurLua, 53, 1, recurrenceModule, 107, 8, recurLua, 54, 1, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, recurLua, 55, 1, stateModule, 101, 8, recurLua, 56, 2, recurrenceModule, 56, 1, recurrenceModule, 48, 8, recurrenceModule, 57, 1, stateModule, 80, 1, stateModule, 77, 3, stateModule, 81, 4, recurrenceModule, 58, 6, groupsModule, 44, 4, recurrenceModule, 64, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 66, 3, recurLua, 58, 1, groupsModule, 48, 3, recurLua, 59, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 60, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, recurLua, 61, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', '2746a42dd3a190f4ae687668e3e330e6d0f78b3f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, recurLua, 0, 7, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, recurLua, 7, 1, sharedLine, 70, 13, recurLua, 8, 3, recurrenceModule, 42, 10, jobModule, 1, 26, recurrenceModule, 52, 2, recurLua, 11, 1, recurrenceModule, 75, 38, stateModule, 104, 3, recurLua, 12, 1, recurrenceModule, 113, 8, recurLua, 13, 1, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, recurLua, 14, 1, stateModule, 114, 8, recurLua, 15, 2, recurrenceModule, 62, 1, recurrenceModule, 54, 8, recurrenceModule, 63, 1, stateModule, 93, 1, stateModule, 90, 3, stateModule, 94, 4, recurrenceModule, 64, 6, groupsModule, 44, 4, recurrenceModule, 70, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 121, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 72, 3, recurLua, 17, 1, groupsModule, 48, 3, recurLua, 18, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 19, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, recurLua, 20, 6]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -7982,7 +7870,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', 'b28b9d20851ad528bc402ab5829bf2c7433c3090', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', '7c5495480fb923a2f0a66d5c334d6988ef8b0f38', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 75, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 113, 8, recurrenceModule, 215, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -8045,7 +7933,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', 'f014ff22ba7be1ba954f76720bf763b14a5616d6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 94, 5, recurrenceModule, 76, 3, recurrenceModule, 69, 7, recurrenceModule, 79, 15, recurrenceModule, 99, 8, refillLua, 10, 8, recurrenceModule, 107, 8, refillLua, 18, 14, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, refillLua, 32, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 33, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, refillLua, 34, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 35, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, refillLua, 36, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', 'f46f50c01d2a7ce03cbd6a849ba333190367fbfc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, refillLua, 0, 7, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, refillLua, 7, 1, recurrenceModule, 100, 5, recurrenceModule, 82, 3, recurrenceModule, 75, 7, recurrenceModule, 85, 15, recurrenceModule, 105, 8, refillLua, 8, 8, recurrenceModule, 113, 8, refillLua, 16, 14, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, refillLua, 30, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 121, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 31, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 32, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, refillLua, 33, 3]),
   parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -8118,7 +8006,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', '8a91b0ade031405696c0fc4fef14d8cbdc5883eb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, releaseLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, releaseLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 163, 13, releaseLua, 15, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 34, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 35, 1, idleModule, 267, 2, idleModule, 130, 8, idleModule, 269, 3, releaseLua, 36, 2, leaseModule, 176, 4, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, leaseModule, 180, 5, idleModule, 130, 8, leaseModule, 185, 3, releaseLua, 38, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 39, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, releaseLua, 40, 2]),
+  script: /* @__PURE__ */ linked('queue/release', '80566854825d568f97071e90e363c78e6c0dde9a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, releaseLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, releaseLua, 4, 2, acksModule, 108, 8, releaseLua, 6, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 186, 13, releaseLua, 8, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 163, 13, releaseLua, 10, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 29, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 30, 1, idleModule, 267, 2, idleModule, 130, 8, idleModule, 269, 3, releaseLua, 31, 2, leaseModule, 176, 4, readyModule, 185, 4, stateModule, 199, 13, readyModule, 189, 2, leaseModule, 180, 5, idleModule, 130, 8, leaseModule, 185, 3, releaseLua, 33, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 34, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, acksModule, 105, 3, releaseLua, 35, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -8176,7 +8064,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', 'f2368e743b72f8136e8455b0bf8706c69d285647', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 38, 1, keysLua, 147, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, reprioritizeLua, 3, 1, reprioritizeLua, 14, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 15, 1, keysLua, 31, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 51, 1, keysLua, 57, 1, keysLua, 54, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 4, 10, reprioritizeLua, 15, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 52, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, reprioritizeLua, 57, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', '65e07b86111203734b8f405ecafc6828e4aed89c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 38, 1, keysLua, 147, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, reprioritizeLua, 2, 1, reprioritizeLua, 13, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 15, 1, keysLua, 31, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 51, 1, keysLua, 57, 1, keysLua, 54, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 90, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 93, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 3, 10, reprioritizeLua, 14, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 51, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 54, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, reprioritizeLua, 56, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8228,7 +8116,7 @@ export type RequeueFailedAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-failed', '5c96e22be7bd8a449cb04917d9d4c4bebea3ad62', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 58, 1, keysLua, 75, 1, keysLua, 86, 1, keysLua, 148, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueFailedLua, 8, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 76, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 173, 13, requeueFailedLua, 9, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, requeueFailedLua, 10, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 12, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, requeueFailedLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 35, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 38, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 41, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueFailedLua, 43, 4]),
+  script: /* @__PURE__ */ linked('queue/requeue-failed', '1edae3a0fea0d8f4660591d946197b16631dcb53', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 58, 1, keysLua, 75, 1, keysLua, 86, 1, keysLua, 148, 1, requeueFailedLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, requeueFailedLua, 5, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 76, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 186, 13, requeueFailedLua, 6, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, requeueFailedLua, 7, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 9, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 28, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, requeueFailedLua, 29, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 32, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 35, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 38, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, requeueFailedLua, 40, 4]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     return withoutDefaults([
@@ -8288,7 +8176,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', '531a8142cb26e7eae9b24b344918fcc19c6cabe2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 58, 1, keysLua, 85, 1, keysLua, 148, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueLua, 5, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 136, 1, keysLua, 138, 1, stateModule, 173, 13, requeueLua, 6, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 8, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 30, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 33, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', '76740e6dde3c2855042adf1a94becdd1ffa81c3e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 58, 1, keysLua, 85, 1, keysLua, 148, 1, requeueLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, requeueLua, 2, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 136, 1, keysLua, 138, 1, stateModule, 186, 13, requeueLua, 3, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 90, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 93, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 5, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 27, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 30, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, requeueLua, 32, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8359,7 +8247,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', '0d1b6c8d0332469526a1ff3fd8b0a9bc1601b57a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, retryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 173, 13, retryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 15, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 51, 1, idleModule, 267, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, retryLua, 52, 3, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, retryLua, 55, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 58, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 60, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 63, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, retryLua, 64, 2]),
+  script: /* @__PURE__ */ linked('queue/retry', '8c17c3fea6ca0a3ed41f3a39f917af18d1e464d0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, retryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, retryLua, 4, 2, acksModule, 108, 15, retryLua, 6, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 186, 13, retryLua, 8, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 10, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 46, 1, idleModule, 267, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, retryLua, 47, 3, readyModule, 185, 4, stateModule, 199, 13, readyModule, 189, 2, retryLua, 50, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 53, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 55, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 58, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, acksModule, 105, 3, retryLua, 59, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8428,7 +8316,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', 'de1211deff010a44815794fcb83271313b1efbdd', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 154, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', '07726d80c8b3b856111c87790ad500f2d44ba054', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 154, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: ['meta', 'jobs', 'tagged'],
   encode(args) {
     return [
@@ -8487,7 +8375,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', 'b94cc901579e93718b6b4f978b505695d9754cac', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', '301b7689301b6463ae73f6c9f2e46a4b0cd82e3b', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: ['meta', 'jobs'],
   encode(args) {
     return [
@@ -8554,7 +8442,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', 'ab3bd56a094629fcdf45dd56a94939224d4503f5', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', '16252328d52fef880310262e4ffb80d32a29c1ff', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
   parts: ['meta', 'notes', 'stats'],
   encode(args) {
     return [
@@ -8604,7 +8492,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', '0249f7d0284f911e1654a97f09263b3d464a015c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, tagLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 5, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 9, 2, namesModule, 72, 19, tagLua, 11, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 19, 1, namesModule, 63, 9, tagLua, 20, 1, namesModule, 53, 10, tagLua, 21, 1, eventsModule, 71, 10, tagLua, 22, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 25, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, tagLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', 'f95190a49793835b182ffdace7dfd22c2f259220', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, tagLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 4, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 18, 1, namesModule, 63, 9, tagLua, 19, 1, namesModule, 53, 10, tagLua, 20, 1, eventsModule, 71, 10, tagLua, 21, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 24, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, tagLua, 26, 2]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8659,7 +8547,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '4475fc69efa00855e91c28f624c9a0155b90dd96', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', '71b06684be0b88eb9b7fdcfa71e85465088213e2', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
   parts: ['meta', 'tagged'],
   encode(args) {
     return [
@@ -8707,7 +8595,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', 'af24b83e087b7479b846b6dc3ae96e0ac34b41f9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, trackLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 4, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 25, 3]),
+  script: /* @__PURE__ */ linked('queue/track', '7724c2a7bd2833a4210581133452c7015b2b3222', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, trackLua, 2, 1, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 3, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 24, 3]),
   parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8750,7 +8638,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', '97d4f877cf121d16eaf503001a8c5efa11ce6a8b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 91, 3, unrecurLua, 3, 8, recurrenceModule, 115, 1, jobModule, 72, 3, recurrenceModule, 116, 5, unrecurLua, 11, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, unrecurLua, 12, 2]),
+  script: /* @__PURE__ */ linked('queue/unrecur', '0540e1fdfe76da1c8c740be6f3038c55e9748921', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 104, 3, unrecurLua, 3, 8, recurrenceModule, 121, 1, jobModule, 72, 3, recurrenceModule, 122, 5, unrecurLua, 11, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, unrecurLua, 12, 2]),
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   encode(args) {
     return withoutDefaults([
@@ -8808,7 +8696,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '06696048a1601d5a716ab0bbc1bdd15131c2c335', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, keysLua, 99, 1, keysLua, 107, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 10, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 100, 1, keysLua, 108, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 170, 3, watchLua, 11, 1, stateModule, 173, 13, watchLua, 12, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 15, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 25, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 27, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 269, 3, watchLua, 28, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 30, 5, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, watchLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/watch', 'ca69f1c40c0cf87781a28c989d10c62a3956dcec', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, keysLua, 99, 1, keysLua, 107, 1, watchLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 3, 4, stateModule, 56, 10, watchLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 8, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 100, 1, keysLua, 108, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 183, 3, watchLua, 9, 1, stateModule, 186, 13, watchLua, 10, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 90, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 13, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 23, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 25, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 269, 3, watchLua, 26, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 28, 5, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, watchLua, 33, 2]),
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

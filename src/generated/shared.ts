@@ -49,28 +49,28 @@ end
 local function at_once(budget)
 return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end` }
-export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [7, 3, 1, 3, 3, 12, 3, 6, 1, 5, 1, 6], text: `local function call_record(call, now_ms, answer)
-return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [13, 3, 1, 3, 3, 12, 3, 6, 1, 5, 1, 6], text: `local function call_record(call_id, now_ms, answer)
+return call_id.call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 local function refusal_of_late_call()
 return redis.error_reply('INVALID call: a later one has taken its slot')
 end
-local function recall(record, call)
+local function recall(record, call_id)
 if not record then
 return nil
 end
 local number = string.match(record, '^%d+')
-if number == call then
+if number == call_id.call then
 return nil, string.match(record, '^%d+ %d+ (.*)$')
-elseif tonumber(number) > tonumber(call) then
+elseif tonumber(number) > tonumber(call_id.call) then
 return refusal_of_late_call()
 end
 return nil
 end
-local function forget_old_calls(calls, call, added, now_ms)
+local function forget_old_calls(calls, call_id, added, now_ms)
 local held = added > 0 and redis.pcall('HLEN', calls)
 local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call % 16 ~= 0 then
+if not is_one_more and call_id.call % 16 ~= 0 then
 return
 end
 drop_over(calls, 5, function(record)
@@ -78,10 +78,10 @@ local at_ms = string.match(record, '^%d+ (%d+) ')
 return at_ms and now_ms - at_ms > 600000
 end)
 end
-local function remember_answer(calls, caller, call, now_ms, answer)
-if caller ~= '' then
-local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-forget_old_calls(calls, call, added, now_ms)
+local function remember_answer(calls, call_id, now_ms, answer)
+if call_id.caller ~= '' then
+local added = redis.call('HSET', calls, call_id.caller, call_record(call_id, now_ms, answer))
+forget_old_calls(calls, call_id, added, now_ms)
 end
 end` }
 export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 7], text: `local function refusal_of_catalog(meta)
@@ -151,7 +151,7 @@ if redis.call('PTTL', once) < remember_ms then
 redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [7, 4, 3, 6, 2, 4, 2, 13, 3, 9, 4, 7, 5, 6, 3, 12, 2, 9, 7, 9, 14, 10, 1, 11, 1, 12, 2, 7, 2, 10, 12, 14, 1, 3, 2, 7, 5, 16, 3, 15, 3, 6], text: `local function has_just_asked(unit, ticket)
+export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [7, 4, 3, 6, 2, 4, 2, 13, 3, 9, 4, 7, 5, 6, 3, 12, 2, 9, 12, 13, 14, 10, 1, 11, 1, 12, 2, 7, 2, 10, 12, 14, 1, 3, 2, 7, 5, 16, 3, 15, 3, 6], text: `local function has_just_asked(unit, ticket)
 local asked_ms = string.match(ticket.id, '@(%d+)$')
 return asked_ms and math.abs(unit.now_ms - asked_ms) <= 250
 end
@@ -221,11 +221,15 @@ redis.call('ZADD', keys.queue, 'NX', score, text)
 end
 return text
 end
-local function take_up(meta, partitions, proof)
+local function take_up(meta, unit, spread)
+if unit.partitions == spread.partitions then
+return true
+end
+local proof = spread.proof
 if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
 return false
 end
-redis.call('HSET', meta, 'partitions', partitions)
+redis.call('HSET', meta, 'partitions', spread.partitions)
 redis.call('HDEL', meta, 'proposed')
 redis.call('PERSIST', meta)
 return true
@@ -341,7 +345,7 @@ unit.late = unit.late or {}
 unit.late[string.match(id, '^[^.]*')] = true
 end
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [5, 3, 1, 3, 3, 16, 4, 13, 2, 7, 4, 10, 2, 18], text: `local function process_of(ticket)
+export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [11, 3, 1, 3, 3, 16, 4, 13, 2, 7, 4, 10, 2, 18], text: `local function process_of(ticket)
 return string.match(ticket.id, '^[^.]*')
 end
 local function first_message(ticket, recheck_ms)

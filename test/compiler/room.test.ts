@@ -57,7 +57,7 @@ const SHAPES: [what: string, least: number, most: number, body: (count: number) 
     (count) =>
       `${times(count, (at) => `local a${at} = state\n`)}local function f()\nlocal function g()\nreturn ${listed(count, (at) => `a${at}`)}\nend\nreturn g\nend\nf()`,
   ],
-  ['arguments', 200, 247, (count) => `local function f()\nend\nf(${listed(count, () => '1')})`],
+  ['arguments', 200, 247, (count) => `local function f(...)\nend\nf(${listed(count, () => '1')})`],
   ['values set at once', 150, 200, (count) => `local a\n${listed(count, () => 'a')} = 1`],
   ['parentheses', 150, 198, (count) => `local a = ${'('.repeat(count)}state${')'.repeat(count)}`],
   ['texts put together', 150, 198, (count) => `local a = state${" .. 'x'".repeat(count)}`],

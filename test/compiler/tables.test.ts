@@ -121,7 +121,7 @@ test.each([
     'fields that no module names',
     BY_NAME.replace('repeated READINGS', 'repeated READING'),
     MODULE,
-    `${OPERATION}:7 READING is defined in no module: ${FORM}`,
+    `${OPERATION}:7 READING names no fields in any module: ${FORM}`,
   ],
   [
     'a field that is there twice',

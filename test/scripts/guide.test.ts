@@ -90,7 +90,7 @@ const USES: Readonly<Record<string, string>> = {
   exact: 'exact(5)',
   exact_range: 'exact_range(5, 6)',
   next_token: 'next_token(5, 6)',
-  recall: 'try(recall(false, 5))',
+  recall: "try(recall(false, { caller = '', call = '5' }))",
   drop_over: 'drop_over(keys.seen, 4, tonumber)',
 }
 

@@ -88,7 +88,7 @@ test.each(REFUSED)('refused without a call id: %s', (body) => {
 
   expect(problems(script(body))).toEqual([
     `redis/demo/act.lua:7 ${name} twice is not ${name} once, and a call whose answer was lost is sent again: ` +
-      'let demo/act take a call id (caller and call, with recall and remember_answer); or say in its head what makes it safe: @repeats why',
+      'let demo/act take a call id (local call_id = ARGV[1] -- CALL_ID: of this call, with recall and remember_answer); or say in its head what makes it safe: @repeats why',
   ])
 })
 
@@ -177,13 +177,13 @@ local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
 })
 
 const ID =
-  'local caller = ARGV[1] -- text: process and slot\nlocal call = ARGV[2] -- text: number of the call\n'
-const RECALL = `local remembered = try(recall(redis.call('HGET', keys.calls, caller), call))
+  'local call_id = ARGV[1] -- CALL_ID: of this call\n'
+const RECALL = `local remembered = try(recall(redis.call('HGET', keys.calls, call_id.caller), call_id))
 if remembered then
   return { 'done' }
 end
 `
-const REMEMBER = `remember_answer(keys.calls, caller, call, 5, 'done')\n`
+const REMEMBER = `remember_answer(keys.calls, call_id, 5, 'done')\n`
 
 function remembering(body: string): string {
   const head = `--[[\nActs.\n\n@returns done\n@cost    O(1)\n]]\n`
@@ -197,7 +197,7 @@ test('a script that remembers its calls may do what it likes', () => {
 const OWN = 'local function recall() end\nlocal function remember_answer() end\n'
 
 test('a call id that is taken and not remembered is not enough', () => {
-  const unremembered = `redis.call('HSET', keys.calls, caller, call)\n${INCR}\n`
+  const unremembered = `redis.call('HSET', keys.calls, call_id.caller, call_id.call)\n${INCR}\n`
 
   const expected = expect.stringMatching(
     /INCR twice is not INCR once, and demo\/act takes a call id that it does not remember: recall and remember_answer do/,

@@ -14,8 +14,11 @@ export function checkDeclarations(script: Script, refuse: Refuse): void {
     // Callers add one of this name on a cluster: lua/README.md, "A slot that moves".
     if (key.part === 'never') refuse(key.line, 'the key never is one that is never there: take another name')
   }
-  for (const argument of args) {
-    checkUsed(argument, 'argument', script, refuse)
+  for (const [at, argument] of args.entries()) {
+    const isNext = argument.local !== undefined && args[at - 1]?.local === argument.local
+    if (!isNext) checkUsed(argument, 'argument', script, refuse)
+    if (args.findIndex(({ name }) => name === argument.name) < at)
+      refuse(argument.line, `there is another argument called ${argument.name}: rename one`)
     if (argument.fields) checkSteps(argument, argument.fields.length, script, refuse)
   }
 }
@@ -26,11 +29,15 @@ function checkUsed(
   script: Script,
   refuse: Refuse,
 ): void {
-  for (const name of [declared.name, declared.start]) {
+  for (const name of [localOf(declared), declared.start]) {
     if (name === undefined) continue
     if (bindingAt(script, name, declared.line)?.reads.length === 0)
       refuse(declared.line, `the ${what} ${name} is never used`)
   }
+}
+
+function localOf(declared: DeclaredKey | DeclaredArgument): string {
+  return 'local' in declared && declared.local !== undefined ? declared.local : declared.name
 }
 
 /** Parameters may carry the name of a key: a function is read by itself. */

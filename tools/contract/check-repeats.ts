@@ -29,7 +29,7 @@ function remedy({ name, declarations }: Script): string {
   const taken = CALL_ID.every((one) => declarations.arguments.some((argument) => argument.name === one))
   const memory = taken
     ? `and ${name} takes a call id that it does not remember: recall and remember_answer do`
-    : `and a call whose answer was lost is sent again: let ${name} take a call id (caller and call, with recall and remember_answer)`
+    : `and a call whose answer was lost is sent again: let ${name} take a call id (local call_id = ARGV[1] -- CALL_ID: of this call, with recall and remember_answer)`
   return `${memory}; or say in its head what makes it safe: @repeats why`
 }
 

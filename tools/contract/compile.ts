@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { aclRule, commandNames } from './acl.ts'
 import { checkAnswers } from './check-answers.ts'
+import { checkArity } from './check-arity.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
@@ -36,6 +37,7 @@ import { readTree, type Tree } from './tree.ts'
 
 const CHECKS = [
   checkGlobals,
+  checkArity,
   checkCalls,
   checkKeys,
   checkKinds,

@@ -2,6 +2,7 @@ import type { ArgumentDeclaration, KeyDeclaration, ScalarField, ScalarType } fro
 import { scalarFields } from './fields.ts'
 import type { Refuse } from './head.ts'
 import { linesOf } from './lines.ts'
+import { type Known, writtenArguments } from './tables.ts'
 
 export interface DeclaredKey extends KeyDeclaration {
   readonly line: number
@@ -12,6 +13,8 @@ export interface DeclaredKey extends KeyDeclaration {
 export interface DeclaredArgument extends ArgumentDeclaration {
   readonly line: number
   readonly start?: string
+  /** The local that holds it beside others. */
+  readonly local?: string
 }
 
 /** The block of declarations below a head. */
@@ -52,8 +55,13 @@ const SHAPES: readonly Shape[] = [
 ]
 
 /** Reads the declarations that begin at line `first`; what it cannot read is refused. */
-export function readDeclarations(source: string, first: number, refuse: Refuse): Declarations {
-  const reader = new Reader(refuse)
+export function readDeclarations(
+  source: string,
+  first: number,
+  refuse: Refuse,
+  known: Known = () => undefined,
+): Declarations {
+  const reader = new Reader(refuse, known)
   const lines = linesOf(source)
   let line = first
   for (; line <= lines.length; line++) {
@@ -78,15 +86,20 @@ class Reader {
   readonly arguments: DeclaredArgument[] = []
   sound = true
   readonly #refuse: Refuse
+  readonly #known: Known
+  /** Whether it is known how many arguments there are so far. */
+  #isCounted = true
 
-  constructor(refuse: Refuse) {
+  constructor(refuse: Refuse, known: Known) {
     this.#refuse = refuse
+    this.#known = known
   }
 
   read(text: string, line: number): void {
     try {
       const parts = takeApart(text, line)
       if (/\bKEYS\b/.test(parts.value)) this.#key(parts)
+      else if (TABLE.test(parts.kind)) this.arguments.push(...this.#several(parts))
       else this.arguments.push(this.#argument(parts))
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
@@ -129,6 +142,25 @@ class Reader {
     return { name, ...this.#scalar(parts, next), about, line }
   }
 
+  /** Those that a table names, in one local. */
+  #several({ name, value, kind, line }: Parts): DeclaredArgument[] {
+    this.#notAfterRepeated(this.arguments.at(-1), 'argument')
+    const [next, table] = [this.arguments.length + 1, this.#known(kind)]
+    const found = Number(/ARGV\[(\d+)\]/.exec(value)?.[1])
+    if (table?.kind !== 'arguments') {
+      this.sound = false
+      this.#isCounted = false
+      return []
+    }
+    if (value !== writtenArguments(table, found))
+      throw new SyntaxError(`cannot read "${value}": write local name = ARGV[${next}] -- ${kind}: meaning`)
+    this.#checkNumber('ARGV', found, next)
+    return table.fields.map((field, at) => {
+      const { name: argument, type } = scalarFields(field)[0] as ScalarField
+      return { name: argument, type, about: table.abouts?.[at] ?? '', line, local: name }
+    })
+  }
+
   #scalar(parts: Parts, next: number): Pick<DeclaredArgument, 'type' | 'default'> {
     const shape = SHAPES.find(({ value }) => value.test(parts.value))
     if (!shape) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
@@ -147,7 +179,12 @@ class Reader {
     if (found === undefined) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
     const pair = parts.value.startsWith(`${table},`)
     if (pair !== (parts.start !== undefined)) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
-    if (Number(found) !== next) throw new SyntaxError(`the next number of ${table} is ${next}, not ${found}`)
+    this.#checkNumber(table, Number(found), next)
+  }
+
+  #checkNumber(table: string, found: number, next: number): void {
+    if (this.#isCounted && found !== next)
+      throw new SyntaxError(`the next number of ${table} is ${next}, not ${found}`)
   }
 
   #notAfterRepeated(last: DeclaredKey | DeclaredArgument | undefined, what: string): void {
@@ -156,6 +193,7 @@ class Reader {
   }
 }
 
+const TABLE = /^[A-Z][A-Z0-9_]*$/
 const FORMS =
   "write ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
 

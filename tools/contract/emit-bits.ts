@@ -15,7 +15,7 @@ export function bitsModule(root: string): string {
 function bitsIn({ file, text }: ModuleFile): string[] {
   const silent = (): void => {}
   return (parseLua(text, silent)?.body ?? []).flatMap((statement) => {
-    const found = readTable(statement, silent)
+    const found = readTable(statement, [], silent)
     if (found?.table.kind !== 'bits') return []
     const { name, table } = found
     const bits = table.names.map((bit) => `${camel(bit)}: ${valueIn(table, bit)}`)

@@ -1,6 +1,7 @@
 // The keys of a structure, declared once in `<structure>/keys.lua`, in the order in which its scripts are given those that they use.
 
 import type { Comment, TableKeyString } from 'luaparse'
+import { commentOn } from './comments.ts'
 import { KINDS } from './declarations.ts'
 import type { Refuse } from './head.ts'
 import { literal } from './scope.ts'
@@ -52,7 +53,7 @@ function readKey(
 ): ListedKey | null {
   const line = field.loc?.start.line ?? 1
   const kind = literal(value)
-  const about = comments.find(({ loc }) => loc?.start.line === line)?.value.trim() ?? ''
+  const about = commentOn(line, comments) ?? ''
   if (!/^[a-z][a-z0-9_]*$/.test(key.name))
     refuse(line, `${key.name} is not a name in lower case with underscores`)
   else if (kind === null || !KINDS.has(kind))

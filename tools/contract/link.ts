@@ -13,13 +13,13 @@ import { type Definition, type Modules, needsOf } from './modules.ts'
 import type { Problem } from './problem.ts'
 import { withNumbers } from './named-numbers.ts'
 import { withRefusals } from './refusals.ts'
-import { type Table, withFields } from './tables.ts'
+import { type Table, withTables } from './tables.ts'
 
 export function link(file: string, text: string, modules: Modules, list: KeyList | null): Built {
   const problems: Problem[] = []
   const refuse = (line: number, message: string): void => void problems.push({ file, line, message })
   const of = (name: string): Table | undefined => modules.get(name)?.table
-  const named = withFields(withRefusals(text, refuse), of, refuse)
+  const named = withTables(withRefusals(text, refuse), of, refuse)
   const whole = linked(file, named.text, modules, [], [])
   const keys = list === null ? null : keysOf(file, whole, list)
   const built =

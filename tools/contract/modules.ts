@@ -81,7 +81,8 @@ function readModule({ file, text }: ModuleFile): { definitions: Definition[]; pr
     if (/^\s*@optional\b/.test(value) && !isOfFunction) refuse(line, OPTIONAL_ELSEWHERE)
   }
   const definitions = parts.map(({ first, last, statements }): Definition => {
-    const table = statements.length === 1 && statements[0] ? readTable(statements[0], refuse) : null
+    const table =
+      statements.length === 1 && statements[0] ? readTable(statements[0], chunk.comments ?? [], refuse) : null
     if (table !== null)
       return { names: [table.name], file, line: first, text: [], needs: [], table: table.table }
     const own = lines.slice(first - 1, last)

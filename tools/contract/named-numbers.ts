@@ -43,7 +43,7 @@ export function withNumbers(
   }
   for (const name of names.globalReads)
     if (tableAt(name) !== undefined && !read.has(name))
-      refuse(lineOf(name), `${name.name} names numbers: write ${name.name}.name, or #${name.name}`)
+      refuse(lineOf(name), otherUse(name.name, tableAt(name)))
   return withEdits(source, editsOf(names, numbers))
 }
 
@@ -54,15 +54,25 @@ function numberOf(
 ): { value: number; name: Node } | null {
   if (node.type === 'UnaryExpression' && node.operator === '#') {
     const table = tableAt(node.argument)
-    return table === undefined ? null : { value: table.names.length, name: node.argument }
+    return isOfNumbers(table) ? { value: table.names.length, name: node.argument } : null
   }
   const name = fieldOf(node)
   if (name === null || !('base' in node)) return null
   const table = tableAt(node.base)
-  if (table === undefined) return null
+  if (!isOfNumbers(table)) return null
   const value = valueIn(table, name)
   if (value === null) refuse(lineOf(node), unknownName(node.base, name, table))
   return { value: value ?? 0, name: node.base }
+}
+
+function isOfNumbers(table: Table | undefined): table is Table {
+  return table !== undefined && table.kind !== 'arguments'
+}
+
+function otherUse(name: string, table: Table | undefined): string {
+  return table?.kind === 'arguments'
+    ? `${name} names arguments: declare local name = ARGV[1] -- ${name}: meaning behind the head, and pass that`
+    : `${name} names numbers: write ${name}.name, or #${name}`
 }
 
 /** Of `SPECS.name`, and of `SPECS['until']`, for a name that is a word of Lua. */

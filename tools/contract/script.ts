@@ -38,7 +38,12 @@ export function readScript(source: Source, built: Built, problems: Problem[]): S
   const head = readHead(built.source, (line, message) => problems.push({ file: source.file, line, message }))
   if (!head || !chunk) return null
   refuseOldGrammar(chunk, refuse)
-  const declarations = readDeclarations(built.source, head.after, refuse)
+  const declarations = readDeclarations(
+    built.source,
+    head.after,
+    refuse,
+    (name) => built.modules.get(name)?.table,
+  )
   const optional = [...head.optional, ...optionalCommands(built.source)]
   return { ...source, built, head, declarations, chunk, names: resolve(chunk), optional: byCommand(optional) }
 }

@@ -124,14 +124,14 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'a call that is repeated is carried out twice',
     file: 'lua/shared/calls.lua',
-    now: '  if number == call then\n',
+    now: '  if number == call_id.call then\n',
     before: '  if false then\n',
     own: ['test/faults/lost-replies.test.ts'],
   },
   {
     fault: 'a late copy of a call is carried out behind a later one of its slot',
     file: 'lua/shared/calls.lua',
-    now: '  elseif tonumber(number) > tonumber(call) then\n',
+    now: '  elseif tonumber(number) > tonumber(call_id.call) then\n',
     before: '  elseif false then\n',
     own: [],
   },

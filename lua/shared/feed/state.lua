@@ -145,13 +145,13 @@ local function save_feed(meta, feed)
 end
 
 -- Saves the feed and remembers the call, in one write.
-local function save_feed_and_call(meta, feed, caller, call, answer)
-  if caller == '' then
+local function save_feed_and_call(meta, feed, call_id, answer)
+  if call_id.caller == '' then
     return save_feed(meta, feed)
   end
-  local record = call_record(call, feed.now_ms, answer)
-  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-  forget_old_calls(meta, call, added, feed.now_ms)
+  local record = call_record(call_id, feed.now_ms, answer)
+  local added = redis.call('HSET', meta, 'state', packed_state(feed), call_id.caller, record)
+  forget_old_calls(meta, call_id, added, feed.now_ms)
 end
 
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.

@@ -47,7 +47,7 @@ end
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
 -- and groups count.
-local function is_quiet(queue, call)
+local function is_quiet(queue, call_id)
   if
     queue.layout ~= QUEUE_LAYOUT
     or queue.settings
@@ -61,7 +61,7 @@ local function is_quiet(queue, call)
       return false
     end
   end
-  return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
+  return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call_id.call)
 end
 
 local function has_twice(numbers)

@@ -55,13 +55,46 @@ end
 
 -- Recurrences that are set anew, or changed.
 
-local function pack_rule(every_ms, offset_ms, cron, time_zone)
-  return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
+local RULE = arguments({
+  every_ms = 'integer', -- the interval; 0: by cron
+  offset_ms = 'integer', -- from when on intervals count, below `every_ms`
+  cron = 'text', -- the expression
+  time_zone = 'text', -- the zone of the expression
+})
+
+local function pack_rule(rule)
+  local cron, time_zone = rule.cron, rule.time_zone
+  return struct.pack('>ddHc0Hc0', rule.every_ms, rule.offset_ms, #cron, cron, #time_zone, time_zone)
 end
 
--- `window_ms`: how long a unique key is held for a time.
-local function pack_template(missed, limit, until_ms, window_ms, job, payload)
-  return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
+local TEMPLATE = arguments({
+  missed = 'integer', -- of how many runs that are due jobs are made; 0: of one that was not missed
+  limit = 'integer', -- how many jobs are spawned in all; 0: no bound
+  until_ms = 'integer', -- no run is later; 0: no bound
+  name = 'text', -- of the jobs; what follows is as in enqueue
+  payload = 'bytes', -- of the jobs
+  priority = 'integer', -- of the jobs
+  max_attempts = 'integer', -- of the jobs
+  max_run_ms = 'integer', -- of the jobs
+  backoff = 'integer', -- of the jobs
+  backoff_ms = 'integer', -- of the jobs
+  backoff_max_ms = 'integer', -- of the jobs
+  jitter = 'integer', -- of the jobs
+  group = 'text', -- of the jobs
+  unique = 'text', -- of the jobs; while it is held, a run spawns none
+  till = 'text', -- until when that key is held: s, d or w
+  window_ms = 'integer', -- for how long, where it is held for a time
+  trace = 'text', -- of the jobs
+  tags = 'text', -- of the jobs
+})
+
+local function pack_template(template)
+  template.id, template.keep_result_ms = '', 0
+  if template.unique ~= '' then
+    template.unique = template.till .. template.unique
+  end
+  local bounds = struct.pack('>dddd', template.missed, template.limit, template.until_ms, template.window_ms)
+  return bounds .. full_head(template) .. template.payload
 end
 
 -- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is

@@ -97,8 +97,8 @@ local function refusal_of_queue(queue, codec, partitions)
   return nil
 end
 
-local function open_queue(meta, caller, codec, partitions)
-  local queue = read_queue(meta, codec or '', caller)
+local function open_queue(meta, codec, partitions)
+  local queue = read_queue(meta, codec or '', '')
   return refusal_of_queue(queue, codec, partitions), queue
 end
 
@@ -110,6 +110,21 @@ local function begin_call(queue, how)
   if queue.listened_ms > queue.now_ms then
     queue.events = {}
   end
+end
+
+-- Opens a queue to change it. Where the call has an id, and is a repeated one, the last is what it answered before.
+local function open_call(meta, how, call_id, codec, partitions)
+  local queue = read_queue(meta, codec or '', call_id and call_id.caller or '')
+  local refusal = refusal_of_queue(queue, codec, partitions)
+  if refusal then
+    return refusal
+  end
+  begin_call(queue, how)
+  if call_id then
+    local late, remembered = recall(queue.record, call_id)
+    return late, queue, remembered
+  end
+  return nil, queue
 end
 
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -247,13 +262,13 @@ local function save_queue(meta, queue)
 end
 
 -- Saves the queue and remembers the call, in one write.
-local function save_queue_and_call(meta, queue, caller, call, answer)
-  if caller == '' then
+local function save_queue_and_call(meta, queue, call_id, answer)
+  if call_id.caller == '' then
     return save_queue(meta, queue)
   end
-  local record = call_record(call, queue.now_ms, answer)
-  local added = write_state(meta, queue, packed_state(queue), caller, record)
-  forget_old_calls(meta, call, added, queue.now_ms)
+  local record = call_record(call_id, queue.now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), call_id.caller, record)
+  forget_old_calls(meta, call_id, added, queue.now_ms)
 end
 
 -- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused

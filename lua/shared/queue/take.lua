@@ -3,6 +3,23 @@ local function pick(new, old)
   return new < 0 and old or new
 end
 
+local LIMITS = arguments({
+  paused = 'integer', -- 1: gives out no job; 0: does
+  concurrency = 'integer', -- jobs claimed at once; 0: any number
+  rate_limit = 'integer', -- jobs claimed in a window; 0: any number
+  rate_window_ms = 'integer', -- the window
+})
+
+-- Of a queue or a group.
+local function set_limits(held, limits)
+  if limits.paused >= 0 then
+    held.paused = limits.paused == 1
+  end
+  held.concurrency = pick(limits.concurrency, held.concurrency)
+  held.rate_limit = pick(limits.rate_limit, held.rate_limit)
+  held.rate_window_ms = pick(limits.rate_window_ms, held.rate_window_ms)
+end
+
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
 -- What is taken is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has,
 -- where the list may have one of them twice. Those of the list and of the priorities stay where they are until they are leased: it
