@@ -184,8 +184,8 @@ test('Cluster: every script touches one slot; queue names with braces', async ()
     }),
   )
 
-  for (const braces of ['{a}', 'a{b}c', '}{', '{}', '{{a}}', 'a}', '{']) {
-    lain.clear()
+  const names = ['{a}', 'a{b}c', '}{', '{}', '{{a}}', 'a}', '{']
+  for (const braces of names) {
     const queue = redis.queue(`${braces} of queue-cases`)
     await queue.recurring.set('tick', { ...mail, every: '365d' })
     await queue.settings.setGroup('g', { concurrency: 1 })
@@ -204,8 +204,8 @@ test('Cluster: every script touches one slot; queue names with braces', async ()
     await until(async () => (await redis.queue(`${queue.name} next`).inspect()).ready === 1)
     expect(await redis.queue(`${queue.name} next`).clear()).toBe(true)
     expect(await queue.clear()).toBe(true)
-    expect(lain.size, 'each name has a slot of its own').toBe(2)
   }
+  expect(lain.size, 'each name has a slot of its own').toBe(2 * names.length)
 
   expect(slots.size).toBeGreaterThan(15)
   expect([...slots].filter(([, count]) => count !== 1)).toEqual([])
