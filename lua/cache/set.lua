@@ -48,12 +48,7 @@ revoke(keys.load, known, token)
 if version > 0 then
   redis.call('HSET', keys.load, 'version', exact(version))
 end
-remember_answer(
-  keys.load,
-  call_id,
-  now_ms,
-  exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0'
-)
+remember_answer(keys.load, call_id, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
 -- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
 if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
   redis.call('HSET', keys.load, 'layout', LOAD_LAYOUT, 'token', exact(token))

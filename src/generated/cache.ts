@@ -181,7 +181,7 @@ const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], tex
 local load = KEYS[2]
 local load = KEYS[1]
 local generation = KEYS[1]` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 9, 1, 38, 1, 12], text: `local codec = ARGV[1]
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 9, 1, 33, 1, 12], text: `local codec = ARGV[1]
 local call_id = { caller = ARGV[2], call = ARGV[3] }
 local version = tonumber(ARGV[4])
 local flags = tonumber(ARGV[5])
@@ -222,12 +222,7 @@ revoke(load, known, token)
 if version > 0 then
 redis.call('HSET', load, 'version', exact(version))
 end
-remember_answer(
-load,
-call_id,
-now_ms,
-exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0'
-)
+remember_answer(load, call_id, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
 if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
 redis.call('HSET', load, 'layout', '1', 'token', exact(token))
 end
@@ -835,7 +830,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', 'ca084ff38b977dcccfd1ea2f21f82fa69bbff301', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 1, setLua, 2, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, setLua, 1, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 27, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 37, 16, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 53, 3, messagesModule, 0, 9, setLua, 56, 3]),
+  script: /* @__PURE__ */ linked('cache/set', 'd98b3d8188408c2ef3870266ef9a3b7a82b32048', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 1, setLua, 2, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, setLua, 1, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 27, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 37, 11, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 48, 3, messagesModule, 0, 9, setLua, 51, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [

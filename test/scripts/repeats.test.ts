@@ -176,8 +176,7 @@ local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
   ])
 })
 
-const ID =
-  'local call_id = ARGV[1] -- CALL_ID: of this call\n'
+const ID = 'local call_id = ARGV[1] -- CALL_ID: of this call\n'
 const RECALL = `local remembered = try(recall(redis.call('HGET', keys.calls, call_id.caller), call_id))
 if remembered then
   return { 'done' }
