@@ -27,7 +27,7 @@ const shared: UserConfig = {
 }
 
 const config: UserConfig[] = defineConfig([
-  { ...shared, entry: entries(), format: ['esm', 'cjs'], dts: { oxc: true } },
+  { ...shared, entry: entries(), format: 'esm', dts: { oxc: true } },
   {
     ...shared,
     entry: { cli: './tools/perilune.ts' },

@@ -109,8 +109,8 @@ export interface Driver {
 }
 
 /**
- * Marks all that `type` makes, so that every copy of the library knows it: a program may load the ESM build beside the CommonJS
- * one, or two versions. `instanceof` asks for the mark; for a class that extends `type` it works as it always does. What has
+ * Marks all that `type` makes, so that every copy of the library knows it: a program may load two versions, or have one of them
+ * bundled. `instanceof` asks for the mark; for a class that extends `type` it works as it always does. What has
  * a mark is used through its public members only, and these may be added to, never changed.
  */
 export function brand(type: { readonly prototype: object }, name: string): void {

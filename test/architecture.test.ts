@@ -152,10 +152,7 @@ test('every structure has a public name, and every public name its build in pack
 })
 
 function buildOf(name: string): object {
-  return {
-    import: { types: `./dist/${name}.d.mts`, default: `./dist/${name}.mjs` },
-    require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
-  }
+  return { types: `./dist/${name}.d.mts`, default: `./dist/${name}.mjs` }
 }
 
 test('the runtime knows the port, and no structure', () => {

@@ -1,5 +1,5 @@
-// Copies of the library in one process: what a program has that loads it both as ESM and as CommonJS, or in two versions, or
-// bundled, or in the sandbox of a test runner.
+// Copies of the library in one process: what a program has that loads two versions of it, or has it bundled in a part of its
+// own, or in the sandbox of a test runner.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'

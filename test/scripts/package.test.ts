@@ -1,10 +1,10 @@
 // The archive that users install: its command compiles, and what it writes runs on what it holds.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { installArchive } from '../package/archive.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -52,9 +52,11 @@ const CONFIG = {
 }
 
 test('the packed command compiles a folder, and its module compiles and runs on the packed library', () => {
-  const folder = installed()
+  const folder = installArchive(['ioredis', '@types'])
+  onTestFinished(() => rmSync(folder, { recursive: true }))
   const bin = join(folder, 'node_modules/perilune', commandOf(folder))
   cpSync(join(import.meta.dirname, 'fixtures/redis'), join(folder, 'redis'), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(folder, 'program.ts'), PROGRAM)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
   const run = (file: string, ...args: string[]): string =>
@@ -75,28 +77,6 @@ test('the command keeps the notice of the parser that is built into it', () => {
 
   expect(readFileSync(join(ROOT, 'dist/cli.mjs'), 'utf8')).toContain(notice)
 })
-
-/** An empty folder with the archive, unpacked as npm unpacks it, and the packages that users have themselves. */
-function installed(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'perilune-package-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder]
-  const archive = execFileSync('npm', pack, { cwd: ROOT, encoding: 'utf8' }).trim()
-  const modules = join(folder, 'node_modules')
-  mkdirSync(join(modules, 'perilune'), { recursive: true })
-  execFileSync('tar', [
-    '-xzf',
-    join(folder, archive),
-    '--strip-components=1',
-    '-C',
-    join(modules, 'perilune'),
-  ])
-  for (const name of ['croner', 'ioredis', '@types']) {
-    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
-  }
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  return folder
-}
 
 function commandOf(folder: string): string {
   const manifest = Object(

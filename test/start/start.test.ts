@@ -84,12 +84,30 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s during the installation ends that 
   expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
 })
 
-test('a Node.js that is too old is one line', async () => {
+const [MAJOR, MINOR] = process.versions.node.split('.').map(Number) as [number, number]
+
+test.each([
+  ['that is too old', '>=99.1'],
+  ['that is too old for its major version', `^${MAJOR}.${MINOR + 1} || >=${MAJOR + 1}.0`],
+  ['of a major version that is left out', `^${MAJOR - 1}.0 || >=${MAJOR + 1}.0`],
+])('a Node.js %s is one line', async (_, range) => {
   const machine = setupMachine()
-  machine.write('project/package.json', '{ "type": "module", "engines": { "node": ">=99.1" } }')
+  machine.write('project/package.json', JSON.stringify({ type: 'module', engines: { node: range } }))
 
   const { code, output } = await machine.node('tools/start.mjs')
 
   expect(code).toBe(1)
-  expect(output).toMatch(/^perilune needs Node\.js >=99\.1, this is [^\n]*\n$/)
+  expect(output).toBe(
+    `perilune needs Node.js ${range}, this is ${process.versions.node} (https://nodejs.org)\n`,
+  )
 })
+
+test.each([`^${MAJOR}.${MINOR} || >=99.0`, `^${MAJOR - 1}.0 || >=${MAJOR}.${MINOR}`, `>=${MAJOR - 1}.99`])(
+  'a Node.js that is in %s starts',
+  async (range) => {
+    const machine = setupMachine()
+    machine.write('project/package.json', JSON.stringify({ type: 'module', engines: { node: range } }))
+
+    expect(await machine.node('tools/start.mjs')).toMatchObject({ code: 0 })
+  },
+)

@@ -22,7 +22,11 @@ export const checks = [
 
 export const packageChecks = [
   { name: 'package (publint)', check: () => tool('publint', '--strict') },
-  { name: 'package types (attw)', check: () => tool('attw', '--pack', '.', '--profile', 'node16') },
+  // Node loads an ES module with `require` (docs/decisions/0109-one-build.md), of which attw does not know yet.
+  {
+    name: 'package types (attw)',
+    check: () => tool('attw', '--pack', '.', '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm'),
+  },
 ]
 
 function tool(name, ...args) {

@@ -55,10 +55,10 @@ export function packageSize(root: string): Size {
   return { name: 'the package', minified: archive.unpackedSize, gzip: archive.size }
 }
 
-/** Public names and the modules that packages that are imported find there. */
+/** Public names and the modules that programs find there. */
 function builtFiles(root: string): Record<string, string> {
   const built = Object.entries(manifest.exports).flatMap(([name, target]): [string, string][] =>
-    typeof target === 'string' ? [] : [[name.replace('.', 'perilune'), join(root, target.import.default)]],
+    typeof target === 'string' ? [] : [[name.replace('.', 'perilune'), join(root, target.default)]],
   )
   // The first that begins a name is taken.
   return Object.fromEntries(built.toReversed().toSorted(([one], [next]) => next.length - one.length))
