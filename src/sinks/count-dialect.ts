@@ -108,7 +108,7 @@ export interface CountDialect {
    * Rows of `id`, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
    */
   values(place: Place, events: EventsPlace, counters: string, ids: readonly string[], hint: string): Statement
-  /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version` and `reached`. */
+  /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version`, `reached` and `flaw`. */
   waiting(schema: string, events: EventsPlace, counters: string, hint: string, most: number): Statement
   /** `id` and `sum` of the rows that were taken. */
   sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement

@@ -5,6 +5,7 @@
 // line, counts and rows in one statement: a row is always in exactly one of the sums.
 
 import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../counters/count-source.ts'
+import type { SinkError } from '../counters/errors.ts'
 import type { Change, Refusal } from '../counters/sink.ts'
 import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
@@ -140,7 +141,11 @@ export class SqlCounts implements CountSource {
     for (;;) {
       const hint = await this.#hint(this.access, schema, counters, this.#hints)
       const rows = await this.access.rows(this.#counting.waiting(schema, events, counters, hint, most))
-      if (learn(this.#hints, counters, hint, rows)) return rows[0] ?? {}
+      if (!learn(this.#hints, counters, hint, rows)) continue
+      const [row = {}] = rows
+      // None of the rows that were written here would seem to wait.
+      if (typeof row['flaw'] === 'string') throw ahead(row['flaw'], counters)
+      return row
     }
   }
 
@@ -155,7 +160,7 @@ export class SqlCounts implements CountSource {
         const next = beyond(version, MOST_LEFT_OUT)
         return { counters, version, next, reached: String(row['reached']) }
       } else if (isLocked) {
-        throw misconfigured(`${flaw}: ${counters}`)
+        throw ahead(flaw, counters)
       } else {
         // The statement may have begun before the one that it waited for: its snapshot is older than the row that it got.
         isLocked = true
@@ -288,6 +293,10 @@ interface Reader {
 
 interface Read extends Counts, AddedUp {
   readonly values: Map<string, bigint>
+}
+
+function ahead(flaw: string, counters: string): SinkError {
+  return misconfigured(`${flaw}: ${counters}`)
 }
 
 function nothingSince(version: number): RolledUp {
