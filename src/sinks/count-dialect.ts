@@ -94,7 +94,7 @@ export interface CountDialect {
   /** `version` and `reached` of counters. */
   standing(schema: string, counters: string): Statement
   /** `version`, `reached` and `flaw` of counters, whose line is locked. */
-  lock(schema: string, counters: string): Statement
+  lock(schema: string, counters: string, events: EventsPlace): Statement
   move(schema: string, standing: Standing): Statement
   /** Takes rows that were never taken, about `limit`, the oldest first. */
   take(

@@ -80,7 +80,7 @@ export class SqlCounts implements CountSource {
     if (idle !== null) return idle
     const misfits: Refusal[] = []
     const { result, refused } = await this.changing.transaction(place, counters, async (runner, change) => {
-      const standing = await this.#lock(runner, schema, counters)
+      const standing = await this.#lock(runner, ready, counters)
       // Nobody else is told of what is not committed: to them it would be a hint that leaves rows out.
       const learnt = new Map([[counters, standing.reached]])
       const read = (all: readonly string[]) => this.#read(runner, ready, counters, all, learnt)
@@ -149,9 +149,10 @@ export class SqlCounts implements CountSource {
     }
   }
 
-  async #lock(runner: SqlRunner, schema: string, counters: string): Promise<Standing> {
+  async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<Standing> {
+    const { schema } = place.found
     for (let isLocked = false; ; ) {
-      const [row] = await runner.rows(this.#counting.lock(schema, counters))
+      const [row] = await runner.rows(this.#counting.lock(schema, counters, events))
       const flaw = row?.['flaw']
       if (row === undefined) {
         await runner.changes(this.#counting.enter(schema, counters))

@@ -358,3 +358,27 @@ test('SQLite refuses a table that gives the number of a deleted row away again',
   await place.run(voteFor(1, 'cyd'))
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
 })
+
+test('SQLite says that numbers of rows were set back', async () => {
+  const place = await openSqlite()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada bob'))
+  await rollUp(votes)
+  // As a migration makes a table anew whose newest row was deleted.
+  await place.run("DELETE FROM votes WHERE voter = 'bob'")
+  await place.run("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'votes'")
+
+  const said = {
+    code: 'sink-misconfigured',
+    message: expect.stringContaining('ahead of the numbers of votes'),
+  }
+  await expect(rollUp(votes, ['1'])).rejects.toMatchObject(said)
+  await expect(rollUp(votes)).rejects.toMatchObject(said)
+  await expect(backlog(votes)).rejects.toMatchObject(said)
+  await place.run(
+    "UPDATE sqlite_sequence SET seq = (SELECT reached FROM perilune_cursor) WHERE name = 'votes'",
+  )
+  await place.run(voteFor(1, 'cyd'))
+  expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
+})
