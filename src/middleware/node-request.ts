@@ -31,6 +31,7 @@ export function incomingOf<Request extends ParsedRequest>(
   maxBytes: number,
 ): Incoming {
   return {
+    request,
     method: request.method,
     header: headerOf(request, 'idempotency-key'),
     subject: () => subjectOf(options, request),
@@ -48,7 +49,7 @@ export function incomingOf<Request extends ParsedRequest>(
 export function askedOf(request: ParsedRequest): Asked {
   const { method, originalUrl } = request
   const header = (name: string): string | null => headerOf(request, name)
-  return { method, place: `${hostOf(request)}${originalUrl}`, header }
+  return { request, method, place: `${hostOf(request)}${originalUrl}`, header }
 }
 
 /** Node takes any host: one with a path in it would be the place of another page. */
