@@ -28,6 +28,16 @@ test.each([
   ['an ArrayBuffer', () => new ArrayBuffer(1)],
   ['a Map', () => new Map([['a', 1]])],
   ['a file in a field', () => ({ photo: { name: 'a', file: Readable.from(['a']) } })],
+  [
+    'of a class that hides what it has',
+    () =>
+      new (class {
+        #hidden = 1
+        get some() {
+          return this.#hidden
+        }
+      })(),
+  ],
   ['a number beyond JSON', () => ({ a: [1n] })],
 ])('a body that is %s is an error without a fingerprint of its own', async (_what, body) => {
   await expect(fingerprintOf('9', body())).rejects.toThrow('give `fingerprint`')
