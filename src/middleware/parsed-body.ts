@@ -15,7 +15,7 @@ export function textOfParsed(body: unknown): string {
 const UNTOLD =
   'idempotency: the body of the request is a stream, or has what JSON cannot tell from others; give `fingerprint`, which must'
 
-/** Of what JSON has been made of, which is no part of itself. */
+/** Whether JSON tells all that is in it. Nothing is a part of itself: JSON has refused that. */
 function isTold(body: unknown): boolean {
   const left = [body]
   while (left.length > 0) {
