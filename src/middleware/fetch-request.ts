@@ -1,6 +1,7 @@
 // What middleware looks at in a request of fetch.
 
 import { fingerprintOf } from '../once/once.ts'
+import { handOn } from './begun-for.ts'
 import { readBounded } from './bounded-body.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from './idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
@@ -16,6 +17,7 @@ export function incomingOf(
   { maxBytes, readBody = copyOfBody }: { readonly maxBytes: number; readonly readBody?: ReadsBody },
 ): Incoming {
   return {
+    request,
     method: request.method,
     header: request.headers.get('idempotency-key'),
     subject: () => subjectOf(options, request),
@@ -31,9 +33,10 @@ export function incomingOf(
   }
 }
 
-export function askedOf({ method, url, headers }: Request): Asked {
+export function askedOf(request: Request): Asked {
+  const { method, url, headers } = request
   const { host, pathname, search } = new URL(url)
-  return { method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
+  return { request, method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
 }
 
 /** The whole response will be kept. */
@@ -41,6 +44,7 @@ export function withoutConditions(request: Request): Request {
   if (CONDITIONS.every((name) => !request.headers.has(name))) return request
   const whole = new Request(request)
   for (const name of CONDITIONS) whole.headers.delete(name)
+  handOn(request, whole)
   return whole
 }
 

@@ -11,6 +11,7 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { ResultNotKeptError } from '../runtime/errors.ts'
 import { isOutage } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
+import { hasBegun, noteBegun } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
 import { KEPT_HEADERS, Recording, type StoredResponse } from './recording.ts'
 import { toldText } from './told.ts'
@@ -37,6 +38,8 @@ export interface IdempotencyOptions<Request> {
 
 /** A request, as a framework's adapter tells it. */
 export interface Incoming {
+  /** The same object for all middleware of it. */
+  readonly request: object
   readonly method: string
   readonly header: string | null
   /** Of the one who asks; null: the keys are shared. */
@@ -50,7 +53,7 @@ export type Admission =
   | { readonly status: 'answered'; readonly answer: Answer }
   | { readonly status: 'begun'; readonly recording: Recording }
 
-export type Store = Pick<Once<StoredResponse>, 'begin'>
+export type Store = Pick<Once<StoredResponse>, 'begin' | 'name'>
 
 const OPTIONS = [
   'methods',
@@ -98,8 +101,12 @@ export async function admit<Request>(
   if (fingerprint === null) return answered(tooLarge())
   const subject = incoming.subject()
   const unit = subject === null ? key : fingerprintOf(subject, key)
+  const what = `once ${once.name} ${unit}`
+  if (hasBegun(incoming.request, what)) return { status: 'pass' }
   try {
-    return await begin(once, options, unit, fingerprint)
+    const admission = await begin(once, options, unit, fingerprint)
+    if (admission.status === 'begun') noteBegun(incoming.request, what, admission.recording.settled)
+    return admission
   } catch (error) {
     if (isOutage(error)) return answered(unavailable())
     if (error instanceof ResultNotKeptError) return answered(notKept())

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { incomingOf } from './node-request.ts'
 
@@ -20,3 +21,32 @@ test.each(['file', 'files'])(
     expect(await incomingOf(request, { fingerprint: () => 'own' }, 100).fingerprint()).toBe('own')
   },
 )
+
+test.each([
+  ['a stream', () => Readable.from(['a'])],
+  ['a stream of the web', () => new Blob(['a']).stream()],
+  ['an ArrayBuffer', () => new ArrayBuffer(1)],
+  ['a Map', () => new Map([['a', 1]])],
+  ['a file in a field', () => ({ photo: { name: 'a', file: Readable.from(['a']) } })],
+  [
+    'of a class that hides what it has',
+    () =>
+      new (class {
+        #hidden = 1
+        get some() {
+          return this.#hidden
+        }
+      })(),
+  ],
+  ['a number beyond JSON', () => ({ a: [1n] })],
+])('a body that is %s is an error without a fingerprint of its own', async (_what, body) => {
+  await expect(fingerprintOf('9', body())).rejects.toThrow('give `fingerprint`')
+})
+
+test('bodies of what parsers make are told apart', async () => {
+  const plain = Object.assign(Object.create(null) as object, { a: 1 })
+  const bodies = [{ a: 1 }, { a: [{}, null] }, { at: new Date(0) }, { photo: Buffer.from('a') }, [], 7, true]
+  const told = await Promise.all(bodies.map((body) => fingerprintOf('9', body)))
+  expect(new Set(told).size).toBe(bodies.length)
+  expect(await fingerprintOf('9', plain)).toBe(told[0])
+})

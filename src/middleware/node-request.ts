@@ -2,6 +2,7 @@
 
 import { fingerprintOf } from '../once/once.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from './idempotency.ts'
+import { textOfParsed } from './parsed-body.ts'
 import { partsOf } from './parts-of-body.ts'
 import { type Asked, CONDITIONS } from './response-caching.ts'
 import { toldText } from './told.ts'
@@ -30,6 +31,7 @@ export function incomingOf<Request extends ParsedRequest>(
   maxBytes: number,
 ): Incoming {
   return {
+    request,
     method: request.method,
     header: headerOf(request, 'idempotency-key'),
     subject: () => subjectOf(options, request),
@@ -47,7 +49,7 @@ export function incomingOf<Request extends ParsedRequest>(
 export function askedOf(request: ParsedRequest): Asked {
   const { method, originalUrl } = request
   const header = (name: string): string | null => headerOf(request, name)
-  return { method, place: `${hostOf(request)}${originalUrl}`, header }
+  return { request, method, place: `${hostOf(request)}${originalUrl}`, header }
 }
 
 /** Node takes any host: one with a path in it would be the place of another page. */
@@ -61,7 +63,6 @@ export function forgetConditions({ headers }: ParsedRequest): void {
   for (const name of CONDITIONS) delete (headers as Record<string, unknown>)[name]
 }
 
-// The same bytes are parsed to the same value, and that gives the same text.
 function bodyOf(request: ParsedRequest): string | Uint8Array {
   const { body } = request
   if (isObject(request.file) || isObject(request.files)) throw new TypeError(FILES)
@@ -70,7 +71,7 @@ function bodyOf(request: ParsedRequest): string | Uint8Array {
   const isEmpty = length === '0' && headerOf(request, 'transfer-encoding') === null
   if (isEmpty && (body === undefined || body === null)) return ''
   if (body === undefined) throw new TypeError(UNPARSED)
-  return JSON.stringify(body)
+  return textOfParsed(body)
 }
 
 function isObject(value: unknown): boolean {

@@ -6,9 +6,11 @@ import { rateLimitHeaders } from '../rate-limit/headers.ts'
 import type { RateLimit } from '../rate-limit/rate-limit.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { fitName } from '../runtime/fit-name.ts'
 import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
 import { isLoss } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
+import { toldText } from './told.ts'
 
 export interface RateLimitMiddlewareOptions<Request> {
   /** Whom the limit counts: an address, a user, an API key. */
@@ -36,7 +38,8 @@ export async function pass<Request>(
   { subject, cost }: RateLimitMiddlewareOptions<Request>,
   request: Request,
 ): Promise<Passage> {
-  const who = subject(request)
+  // A token of a session, or what a proxy passes on, may be of any length.
+  const who = fitName(toldText('subject', subject(request)))
   const decision = await limiter.take(who, { cost: cost?.(request) ?? 1 })
   const headers = headersOf(decision)
   if (!decision.allowed) {

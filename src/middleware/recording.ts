@@ -1,6 +1,7 @@
 import type { Attempt } from '../once/once.ts'
 import { notifying } from '../runtime/notifying.ts'
 import type { Headers } from './answer.ts'
+import { Deferred } from './deferred.ts'
 
 /** A response as it is kept, in whatever codec the `once` has. */
 export interface StoredResponse {
@@ -43,11 +44,17 @@ export class Recording {
   readonly #attempt: Attempt<StoredResponse>
   readonly #options: RecordingOptions
   readonly #onNotKept: (error: unknown, key: string) => void
+  readonly #settled = new Deferred<void>()
 
   constructor(attempt: Attempt<StoredResponse>, options: RecordingOptions) {
     this.#attempt = attempt
     this.#options = options
     this.#onNotKept = notifying(options.onNotKept ?? (() => undefined))
+  }
+
+  /** Resolves once the response is kept, or the key is free, as far as that can be. */
+  get settled(): Promise<void> {
+    return this.#settled.promise
   }
 
   /** Keeps the response, unless it says that the server failed, or is none. Never rejects. */
@@ -73,6 +80,7 @@ export class Recording {
     } catch (error) {
       this.#onNotKept(error, this.#attempt.key)
     }
+    this.#settled.resolve()
   }
 
   #keeps(name: string): boolean {

@@ -13,6 +13,7 @@ import { fitName } from '../runtime/fit-name.ts'
 import { isError } from '../runtime/is-error.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Answer, Headers } from './answer.ts'
+import { hasBegun, noteBegun } from './begun-for.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'
 import { Deferred } from './deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from './kept-response.ts'
@@ -41,6 +42,8 @@ export interface ResponseCacheOptions<Request> extends Freshness {
 
 /** A request, as a framework's adapter tells it. */
 export interface Asked {
+  /** The same object for all middleware of it, or a copy that has been handed on. */
+  readonly request: object
   readonly method: string
   /** Host and path with query. */
   readonly place: string
@@ -119,6 +122,8 @@ async function getOrBegin<Request>(
   { key, tags }: { key: string; tags: readonly string[] },
 ): Promise<Admitted> {
   const { freshFor, staleFor } = options
+  const what = `cache ${cache.name} ${key}`
+  if (hasBegun(asked.request, what)) return { status: 'pass', headers: [] }
   const begun = new BegunResponse(options, cache)
   const span: Freshness = {
     ...(freshFor === undefined ? {} : { freshFor }),
@@ -129,7 +134,7 @@ async function getOrBegin<Request>(
   const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
   if (kept !== null) return toAdmitted(kept, asked, cache)
   // Whoever began is answered by the handler.
-  got.catch(() => undefined)
+  noteBegun(asked.request, what, got)
   return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun }
 }
 

@@ -94,7 +94,7 @@ export interface CountDialect {
   /** `version` and `reached` of counters. */
   standing(schema: string, counters: string): Statement
   /** `version`, `reached` and `flaw` of counters, whose line is locked. */
-  lock(schema: string, counters: string): Statement
+  lock(schema: string, counters: string, events: EventsPlace): Statement
   move(schema: string, standing: Standing): Statement
   /** Takes rows that were never taken, about `limit`, the oldest first. */
   take(
@@ -108,7 +108,7 @@ export interface CountDialect {
    * Rows of `id`, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
    */
   values(place: Place, events: EventsPlace, counters: string, ids: readonly string[], hint: string): Statement
-  /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version` and `reached`. */
+  /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version`, `reached` and `flaw`. */
   waiting(schema: string, events: EventsPlace, counters: string, hint: string, most: number): Statement
   /** `id` and `sum` of the rows that were taken. */
   sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement

@@ -5,6 +5,7 @@
 // line, counts and rows in one statement: a row is always in exactly one of the sums.
 
 import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../counters/count-source.ts'
+import type { SinkError } from '../counters/errors.ts'
 import type { Change, Refusal } from '../counters/sink.ts'
 import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
@@ -79,7 +80,7 @@ export class SqlCounts implements CountSource {
     if (idle !== null) return idle
     const misfits: Refusal[] = []
     const { result, refused } = await this.changing.transaction(place, counters, async (runner, change) => {
-      const standing = await this.#lock(runner, schema, counters)
+      const standing = await this.#lock(runner, ready, counters)
       // Nobody else is told of what is not committed: to them it would be a hint that leaves rows out.
       const learnt = new Map([[counters, standing.reached]])
       const read = (all: readonly string[]) => this.#read(runner, ready, counters, all, learnt)
@@ -140,13 +141,18 @@ export class SqlCounts implements CountSource {
     for (;;) {
       const hint = await this.#hint(this.access, schema, counters, this.#hints)
       const rows = await this.access.rows(this.#counting.waiting(schema, events, counters, hint, most))
-      if (learn(this.#hints, counters, hint, rows)) return rows[0] ?? {}
+      if (!learn(this.#hints, counters, hint, rows)) continue
+      const [row = {}] = rows
+      // None of the rows that were written here would seem to wait.
+      if (typeof row['flaw'] === 'string') throw ahead(row['flaw'], counters)
+      return row
     }
   }
 
-  async #lock(runner: SqlRunner, schema: string, counters: string): Promise<Standing> {
+  async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<Standing> {
+    const { schema } = place.found
     for (let isLocked = false; ; ) {
-      const [row] = await runner.rows(this.#counting.lock(schema, counters))
+      const [row] = await runner.rows(this.#counting.lock(schema, counters, events))
       const flaw = row?.['flaw']
       if (row === undefined) {
         await runner.changes(this.#counting.enter(schema, counters))
@@ -155,7 +161,7 @@ export class SqlCounts implements CountSource {
         const next = beyond(version, MOST_LEFT_OUT)
         return { counters, version, next, reached: String(row['reached']) }
       } else if (isLocked) {
-        throw misconfigured(`${flaw}: ${counters}`)
+        throw ahead(flaw, counters)
       } else {
         // The statement may have begun before the one that it waited for: its snapshot is older than the row that it got.
         isLocked = true
@@ -288,6 +294,10 @@ interface Reader {
 
 interface Read extends Counts, AddedUp {
   readonly values: Map<string, bigint>
+}
+
+function ahead(flaw: string, counters: string): SinkError {
+  return misconfigured(`${flaw}: ${counters}`)
 }
 
 function nothingSince(version: number): RolledUp {

@@ -92,9 +92,10 @@ export const MYSQL: Dialect = {
       WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
   hold: (schema, { counters, partition, epoch }) =>
     plain(`UPDATE ${ledgerIn(schema)} SET seq = seq WHERE ${ledgerRow(counters, partition, epoch)}`),
+  // Locked, it is what was committed last: a transaction may have begun to see the database before it waited for this line.
   standing: (schema, { counters, partition, epoch }) =>
     plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM ${ledgerIn(schema)}
-      WHERE ${ledgerRow(counters, partition, epoch)}`),
+      WHERE ${ledgerRow(counters, partition, epoch)} LOCK IN SHARE MODE`),
   // Updates take three times as long as one INSERT.
   present: (place, ids) => (place.isNumbered ? presentOf(place, ids) : null),
   change: (target, changes) =>

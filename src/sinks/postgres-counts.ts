@@ -69,7 +69,7 @@ export const POSTGRES_COUNTS: CountDialect = {
     values: [counters],
   }),
   lock: (schema, counters) => ({
-    sql: `SELECT version, reached::text AS reached, CASE WHEN reached > pg_snapshot_xmax(pg_current_snapshot()) THEN $2 END AS flaw
+    sql: `SELECT version, reached::text AS reached, ${flawOf('reached', '$2')} AS flaw
       FROM ${cursorIn(schema)} WHERE counters = $1 FOR UPDATE`,
     values: [counters, AHEAD],
   }),
@@ -95,13 +95,14 @@ export const POSTGRES_COUNTS: CountDialect = {
   }),
   waiting: (schema, events, counters, hint, most) => ({
     sql: `WITH line AS (SELECT version, reached FROM ${cursorIn(schema)} WHERE counters = $1)
-      SELECT count(w.one) AS waiting, max(w.age) AS age_ms, max(l.version) AS version, max(l.reached::text) AS reached
+      SELECT count(w.one) AS waiting, max(w.age) AS age_ms, max(l.version) AS version, max(l.reached::text) AS reached,
+        max(${flawOf('l.reached', '$4')}) AS flaw
       FROM (SELECT 1) always LEFT JOIN line l ON true
       LEFT JOIN LATERAL (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${tableOf(events)} e
         WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
           AND e.${name(events.mark)} >= coalesce(l.reached, '0'::xid8)
         ORDER BY e.${name(events.mark)} LIMIT $3) w ON true`,
-    values: [counters, hint, most],
+    values: [counters, hint, most, AHEAD],
   }),
   sums: (events, { counters, reached }, ids) => ({
     sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS sum FROM ${tableOf(events)} e
@@ -118,6 +119,11 @@ export const POSTGRES_COUNTS: CountDialect = {
       WHERE o.counters = d.counters AND o.idempotency_key = d.idempotency_key`,
     values: [counters, olderThanMs, most],
   }),
+}
+
+/** Says so where roll-ups have taken transactions that have not begun: rows of those would wait for none of them. */
+function flawOf(reached: string, said: string): string {
+  return `CASE WHEN ${reached} > pg_snapshot_xmax(pg_current_snapshot()) THEN ${said}::text END`
 }
 
 /** What `$1` is in every statement on events: whose rows they are, where that matters. */

@@ -54,7 +54,11 @@ export const SQLITE_COUNTS: CountDialect = {
     values: [counters],
   }),
   standing,
-  lock: standing,
+  lock: (schema, counters, events) => ({
+    sql: `SELECT l.version AS version, CAST(l.reached AS TEXT) AS reached, ${flawOf(events)} AS flaw
+      FROM ${cursorIn(schema)} l WHERE l.counters = ?`,
+    values: [...flawValues(events), counters],
+  }),
   move: (schema, { counters, next, reached }) => ({
     sql: `UPDATE ${cursorIn(schema)} SET version = ?, reached = ? WHERE counters = ?`,
     values: [next, Number(reached), counters],
@@ -74,9 +78,9 @@ export const SQLITE_COUNTS: CountDialect = {
   waiting: (schema, events, counters, _hint, most) => ({
     sql: `SELECT (SELECT COUNT(*) FROM (${waitingRows(schema, events)})) AS waiting,
         (SELECT MAX(age) FROM (${waitingRows(schema, events)})) AS age_ms,
-        l.version AS version, l.reached AS reached
+        l.version AS version, l.reached AS reached, ${flawOf(events)} AS flaw
       FROM (SELECT 1) always LEFT JOIN ${cursorIn(schema)} l ON l.counters = ?`,
-    values: [counters, counters, most, counters, counters, most, counters],
+    values: [counters, counters, most, counters, counters, most, ...flawValues(events), counters],
   }),
   sums: (events, { counters, reached }, ids) => ({
     sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, ${sumOf(events, 'sum')}
@@ -90,6 +94,16 @@ export const SQLITE_COUNTS: CountDialect = {
       WHERE e.counters = ? AND e.seq <= ${reachedIn(schema)} AND e.at < ${NOW_MS} - ? ORDER BY e.at LIMIT ?)`,
     values: [counters, counters, olderThanMs, most],
   }),
+}
+
+/** Says so where roll-ups have taken numbers that the table gives away again, for it was made anew without them: such rows would not seem to wait. */
+function flawOf({ found }: EventsPlace): string {
+  const given = `SELECT seq FROM ${quote(found.schema, '"')}.sqlite_sequence WHERE name = ?`
+  return `CASE WHEN l.reached > coalesce((${given}), 0) THEN ? END`
+}
+
+function flawValues({ table, found }: EventsPlace): string[] {
+  return [found.name, `roll-ups are ahead of the numbers of ${table}, which were set back in sqlite_sequence`]
 }
 
 /** How far rows of the counters, a value, have been taken. */

@@ -120,7 +120,7 @@ async function started(start: Start) {
       take: (...args) => left.after(() => places.take(...args)),
       release: (...args) => places.release(...args),
     },
-    once: { begin: (...args) => left.after(() => real.begin(...args)) },
+    once: { name: real.name, begin: (...args) => left.after(() => real.begin(...args)) },
     cache,
     ran: (isHere) => void runs.push(isHere),
   })

@@ -32,6 +32,19 @@ test('a request is let through and told how it stands, until the limit is reache
   expect((await handle(from('bob'))).status).toBe(200)
 })
 
+test('a subject of any length is limited by itself', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { limit: 1, window: '1h' })
+  const handle = withRateLimit(limiter, { subject: ({ headers }) => headers.get('x-token') ?? '' }, hello)
+  const bearing = (token: string): Request =>
+    new Request('http://localhost/', { headers: { 'x-token': token } })
+  const long = 'x'.repeat(2000)
+
+  expect((await handle(bearing(`${long}a`))).status).toBe(200)
+  expect((await handle(bearing(`${long}a`))).status).toBe(429)
+  expect((await handle(bearing(`${long}b`))).status).toBe(200)
+  await expect(handle(new Request('http://localhost/'))).rejects.toThrow('subject')
+})
+
 test('a request may cost more than one unit', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { limit: 10, window: '1h' })
   const handle = withRateLimit(limiter, { subject, cost: () => 6 }, hello)

@@ -2,8 +2,10 @@
 import { createPool } from 'mysql2/promise'
 import { mysqlEvents } from 'perilune/mysql'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { EventSource } from '../../src/counters/count-source.ts'
 import { until } from '../servers/ask.ts'
 import {
+  backlog,
   makeVotes,
   openMariadbOfNulls,
   postgresAlone,
@@ -14,7 +16,7 @@ import {
   voteFor,
 } from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
-import { COMMIT, openMariadb, openSqlite, proxyTo } from './places.ts'
+import { COMMIT, openMariadb, openSqlite, type PostgresPlace, proxyTo } from './places.ts'
 
 const openPostgres = postgresAlone()
 
@@ -158,19 +160,45 @@ describe.each([
   })
 })
 
-test('PostgreSQL says that rows came from another server', async () => {
+/** As a dump brings them from a server that has had more transactions: one row of ada's that is counted there, and one that is not. */
+async function bringVotes(): Promise<{ place: PostgresPlace; votes: EventSource }> {
   const place = await openPostgres()
   await makeVotes(place)
   const votes = place.events(VOTES)
   await place.run(voteFor(1, 'ada'))
   await rollUp(votes)
-  await place.run("UPDATE perilune_cursor SET reached = '9000000000000'")
+  await place.run(
+    "UPDATE votes SET tx = '8999999999999'; UPDATE perilune_cursor SET reached = '9000000000000'",
+  )
   await place.run(voteFor(1, 'bob'))
+  await place.run("UPDATE votes SET tx = '9000000000001' WHERE voter = 'bob'")
+  return { place, votes }
+}
 
-  await expect(rollUp(votes, ['1'])).rejects.toMatchObject({
+test('PostgreSQL says that rows came from another server', async () => {
+  const { place, votes } = await bringVotes()
+  await place.run(voteFor(1, 'cy'))
+
+  const said = {
     code: 'sink-misconfigured',
     message: expect.stringContaining('ahead of the transactions of this server'),
-  })
+  }
+  await expect(rollUp(votes, ['1'])).rejects.toMatchObject(said)
+  await expect(rollUp(votes)).rejects.toMatchObject(said)
+  await expect(backlog(votes)).rejects.toMatchObject(said)
+})
+
+test('PostgreSQL counts rows of another server once that were told from those that it had counted', async () => {
+  const { place, votes } = await bringVotes()
+  await place.run(
+    `UPDATE votes SET tx = CASE WHEN tx < (SELECT min(reached) FROM perilune_cursor) THEN '3'::xid8 ELSE '4' END`,
+  )
+  await place.run(`UPDATE perilune_cursor SET reached = '4'`)
+
+  expect(await rollUpAll(votes)).toBe(1)
+  await place.run(voteFor(1, 'cy'))
+  expect(await rollUpAll(votes)).toBe(1)
+  expect(await stored(place, 'items')).toEqual({ 1: '3' })
 })
 
 test('PostgreSQL takes a roll-up that another one waited for as what it is', async () => {
@@ -327,6 +355,30 @@ test('SQLite refuses a table that gives the number of a deleted row away again',
   await place.run(voteFor(1, 'ada bob'))
   await rollUp(votes)
   await place.run('DELETE FROM votes')
+  await place.run(voteFor(1, 'cyd'))
+  expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
+})
+
+test('SQLite says that numbers of rows were set back', async () => {
+  const place = await openSqlite()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada bob'))
+  await rollUp(votes)
+  // As a migration makes a table anew whose newest row was deleted.
+  await place.run("DELETE FROM votes WHERE voter = 'bob'")
+  await place.run("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'votes'")
+
+  const said = {
+    code: 'sink-misconfigured',
+    message: expect.stringContaining('ahead of the numbers of votes'),
+  }
+  await expect(rollUp(votes, ['1'])).rejects.toMatchObject(said)
+  await expect(rollUp(votes)).rejects.toMatchObject(said)
+  await expect(backlog(votes)).rejects.toMatchObject(said)
+  await place.run(
+    "UPDATE sqlite_sequence SET seq = (SELECT reached FROM perilune_cursor) WHERE name = 'votes'",
+  )
   await place.run(voteFor(1, 'cyd'))
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
 })

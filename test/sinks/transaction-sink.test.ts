@@ -33,6 +33,31 @@ test.each([
   expect(await stored(place, 'items')).toEqual({ 1: '5', 2: '-4' })
 })
 
+test('MariaDB knows a batch that was committed behind what a transaction sees', async () => {
+  const { place, transact } = await kyselyOnMariadb()
+  await makeTables(place)
+  const sink = fromTransaction(transact, { ...ITEMS, dialect: 'mysql' })
+  const batch = batchOf(await begin(sink), 1, { 1: 5 })
+  let meanwhile = async (): Promise<unknown> => undefined
+  const { run } = await place.session()
+  const late: Transact = async (work) => {
+    await run('START TRANSACTION WITH CONSISTENT SNAPSHOT')
+    await meanwhile()
+    const result = await work(async (sql) => {
+      const answered: unknown = await run(sql)
+      if (Array.isArray(answered)) return { rows: answered, changed: 0 }
+      return { rows: [], changed: (answered as { affectedRows: number }).affectedRows }
+    })
+    await run('COMMIT')
+    return result
+  }
+  const other = fromTransaction(late, { ...ITEMS, dialect: 'mysql' })
+  await other.prepare()
+
+  meanwhile = () => sink.apply(batch)
+  expect(await other.apply(batch)).toBe('known')
+})
+
 test('an error that something wrapped means what its cause means', async () => {
   const wrapped = new Error('a transaction failed', { cause: Object.assign(new Error(), { code: '40001' }) })
   const sink = fromTransaction(() => Promise.reject(wrapped), { ...ITEMS, dialect: 'postgres' })
