@@ -1,7 +1,9 @@
 import type { ArgumentDeclaration, KeyDeclaration, ScalarField, ScalarType } from './contract.ts'
-import { scalarFields } from './fields.ts'
+import { ELSEWHERE, scalarFields } from './fields.ts'
 import type { Refuse } from './head.ts'
 import { linesOf } from './lines.ts'
+import { orNearest } from './nearest.ts'
+import { notSnake } from './spelling.ts'
 
 export interface DeclaredKey extends KeyDeclaration {
   readonly line: number
@@ -96,13 +98,13 @@ class Reader {
   }
 
   #key(parts: Parts): void {
-    if (this.arguments.length > 0) throw new SyntaxError('all keys are declared before the first argument')
+    if (this.arguments.length > 0)
+      throw new SyntaxError('keys are declared before the first argument: move this line up')
     this.#notAfterRepeated(this.keys.at(-1), 'key')
     const kind = parts.kind.replace(/^repeated\s+/, '')
     const repeated = kind !== parts.kind
     const type = KINDS.get(kind)
-    if (type === undefined)
-      throw new SyntaxError(`"${kind}" is no kind of key: use ${[...KINDS.keys()].join(', ')}`)
+    if (type === undefined) throw new SyntaxError(noKind(kind))
     this.#numbered(parts, 'KEYS', repeated ? /^KEYS, (\d+)$/ : /^KEYS\[(\d+)\]$/, this.keys.length + 1)
     const { name, start, about, line } = parts
     const part = name.replaceAll('_', '-')
@@ -131,29 +133,58 @@ class Reader {
 
   #scalar(parts: Parts, next: number): Pick<DeclaredArgument, 'type' | 'default'> {
     const shape = SHAPES.find(({ value }) => value.test(parts.value))
-    if (!shape) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    if (!shape) throw new SyntaxError(unreadable(parts.value))
     this.#numbered(parts, 'ARGV', shape.value, next)
     const type = shape.types.find((candidate) => candidate === parts.kind)
-    if (!type)
-      throw new SyntaxError(
-        `"${parts.value}" is declared as ${shape.types.join(' or ')}, not as ${parts.kind}`,
-      )
+    if (!type) throw new SyntaxError(wrongType(parts, shape.types, next))
     const written = shape.value.exec(parts.value)?.[2] ?? ''
     return { type, ...(shape.standIn ? { default: shape.standIn(written) } : {}) }
   }
 
   #numbered(parts: Parts, table: string, shape: RegExp, next: number): void {
     const found = shape.exec(parts.value)?.[1]
-    if (found === undefined) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    if (found === undefined) throw new SyntaxError(unreadable(parts.value))
     const pair = parts.value.startsWith(`${table},`)
-    if (pair !== (parts.start !== undefined)) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
-    if (Number(found) !== next) throw new SyntaxError(`the next number of ${table} is ${next}, not ${found}`)
+    if (pair !== (parts.start !== undefined)) throw new SyntaxError(unreadable(parts.value))
+    if (Number(found) !== next)
+      throw new SyntaxError(
+        `write ${pair ? `${table}, ${next}` : `${table}[${next}]`} here, not ${found}: the numbers count up from 1`,
+      )
   }
 
   #notAfterRepeated(last: DeclaredKey | DeclaredArgument | undefined, what: string): void {
     if (last?.start !== undefined)
-      throw new SyntaxError(`${last.name} is repeated, so no ${what} may follow it`)
+      throw new SyntaxError(
+        `no ${what} may follow ${last.name}, which is repeated: move ${last.name} to the end`,
+      )
   }
+}
+
+function unreadable(value: string): string {
+  return `the declaration cannot be read from "${value}": ${FORMS}`
+}
+
+/** How an argument of a type is read. */
+const WRITTEN: Readonly<Record<string, (place: string) => string>> = {
+  text: (place) => place,
+  bytes: (place) => place,
+  integer: (place) => `tonumber(${place})`,
+  number: (place) => `tonumber(${place})`,
+  flag: (place) => `${place} == '1'`,
+}
+
+function wrongType({ kind, value }: Parts, types: readonly ScalarType[], place: number): string {
+  const written = WRITTEN[kind]
+  if (written) return `"${value}" is ${types.join(' or ')}: for ${kind} write ${written(`ARGV[${place}]`)}`
+  const known = Object.keys(WRITTEN)
+  return `there is no kind of argument ${kind}: ${orNearest(kind, known, `use ${ELSEWHERE[kind] ?? known.join(', ')}`)}`
+}
+
+/** What is said of a kind of key that does not exist. */
+export function noKind(kind: string): string {
+  const known = [...KINDS.keys()]
+  const written = known.map((each) => `'${each}'`)
+  return `there is no kind of key ${kind}: ${orNearest(kind, known, `use ${written.join(', ')}`)}`
 }
 
 const FORMS =
@@ -162,12 +193,15 @@ const FORMS =
 function takeApart(text: string, line: number): Parts {
   const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}
   if (names === undefined || value === undefined || kind === undefined || about === undefined) {
-    throw new SyntaxError('a declaration is one line: local name = ARGV[1] -- kind: meaning')
+    throw new SyntaxError(
+      'a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is',
+    )
   }
   const [name, start, ...rest] = names.split(',').map((one) => one.trim())
-  if (name === undefined || rest.length > 0 || !/^[a-z][a-z0-9_]*$/.test(name)) {
-    throw new SyntaxError(`${names} is not a name in lower case with underscores`)
-  }
+  const isPair = /^(?:KEYS|ARGV), /.test(value)
+  if (name === undefined || rest.length > 0 || (start !== undefined && !isPair))
+    throw new SyntaxError(`this line declares ${names}: write one declaration a line`)
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new SyntaxError(notSnake(name))
   return { name, ...(start === undefined ? {} : { start }), value, kind, about: about.trim(), line }
 }
 
@@ -176,8 +210,11 @@ function repeatedFields(kind: string): ScalarField[] | null {
   if (inner === undefined) return null
   const fields = scalarFields(inner)
   if (fields.length === 0)
-    throw new SyntaxError('a repeated argument names its fields: repeated (id:integer)')
+    throw new SyntaxError('this repeated argument has no field: write repeated (id:integer): what it is')
   const odd = fields.find(({ optional }) => optional)
-  if (odd) throw new SyntaxError(`the field ${odd.name} of a repeated argument cannot be null`)
+  if (odd)
+    throw new SyntaxError(
+      `the field ${odd.name} of a repeated argument cannot be null: remove its question mark`,
+    )
   return fields
 }

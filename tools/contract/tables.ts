@@ -43,7 +43,8 @@ export function readTable(statement: Statement, refuse: Refuse): { name: string;
   }
   const table = tableOf(kind, fields as string[])
   const twice = table.names.find((each, at) => table.names.indexOf(each) < at)
-  if (twice !== undefined) refuse(lineOf(statement), `${name.name} has two fields called ${twice}`)
+  if (twice !== undefined)
+    refuse(lineOf(statement), `${name.name} has two fields called ${twice}: rename one`)
   return { name: name.name, table }
 }
 
