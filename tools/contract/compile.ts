@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { aclRule, commandNames } from './acl.ts'
 import { checkAnswers } from './check-answers.ts'
 import { checkCalls } from './check-calls.ts'
+import { checkCounts } from './check-counts.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
 import { checkKeys } from './check-keys.ts'
@@ -50,6 +51,7 @@ const CHECKS = [
   checkMembers,
   checkValues,
   checkLoops,
+  checkCounts,
 ]
 /** For folders that are not ours: those that use modules of a library. */
 const CHECKS_OF_USERS = [...CHECKS, checkRepeats, checkWholes]

@@ -189,4 +189,19 @@ export const COMMANDS: readonly Mistake[] = [
       `${HOLD}:13 HINCRBY twice is not HINCRBY once, and theatre/hold takes a call id that it does not remember: recall and remember_answer do; or say in its head what makes it safe: @repeats why`,
     ],
   },
+  {
+    mistake: 'too few arguments',
+    change: before("redis.call('HGET', keys.seats)"),
+    says: [`${HOLD}:11 HGET has 1 of 2 arguments: write the missing ones behind it`],
+  },
+  {
+    mistake: 'too few arguments of a command that takes many',
+    change: before("redis.call('HSET', keys.seats, seat)"),
+    says: [`${HOLD}:11 HSET has 2 of at least 3 arguments: write the missing ones behind it`],
+  },
+  {
+    mistake: 'too many arguments',
+    change: before("redis.call('HGET', keys.seats, seat, person)"),
+    says: [`${HOLD}:11 HGET has 3 arguments and takes 2: remove the last ones`],
+  },
 ]
