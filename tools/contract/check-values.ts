@@ -62,6 +62,8 @@ function checkComparison(
   refuse: Refuse,
 ): void {
   if (one === null || other === null || one === other || one === 'nil' || other === 'nil') return
+  // What is not there is false: `== false` asks for that.
+  if ([left, right].some(({ type }) => type === 'BooleanLiteral')) return
   const [first, second] = [described(left, one), described(right, other)]
   const line = node.loc?.start.line ?? 1
   refuse(

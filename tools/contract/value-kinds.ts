@@ -1,7 +1,7 @@
 // What kind of value an expression gives, where that can be seen.
 
-import type { Expression } from 'luaparse'
-import { redisCalls } from './redis-calls.ts'
+import type { CallExpression, Expression } from 'luaparse'
+import { redisMember } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import type { Script } from './script.ts'
 
@@ -59,20 +59,14 @@ function kindOfName(name: Expression, script: Script, depth: number): Kind | nul
   return binding.init === null ? null : kindOf(binding.init, script, depth + 1)
 }
 
-function kindOfCall(value: Expression, { names }: Script): Kind | null {
-  const call = redisCalls(names).find(({ node }) => node === value)
-  if (call) return OF_COMMANDS.get(call.name) ?? null
-  if (value.type !== 'CallExpression' || value.base.type === 'Identifier')
-    return value.type === 'CallExpression' && 'name' in value.base && value.base.name === 'tostring'
-      ? 'text'
-      : null
-  const { base } = value
-  const library = base.type === 'MemberExpression' && base.base.type === 'Identifier' ? base.base.name : ''
-  if (library === 'math' && base.type === 'MemberExpression' && base.identifier.name !== 'modf')
-    return 'number'
-  return library === 'string' && base.type === 'MemberExpression' && base.identifier.name === 'format'
-    ? 'text'
-    : null
+function kindOfCall({ base, arguments: [first] }: CallExpression, { names }: Script): Kind | null {
+  const member = redisMember(base, names)
+  if (member === 'call' || member === 'pcall') return OF_COMMANDS.get(literal(first) ?? '') ?? null
+  if (base.type === 'Identifier') return base.name === 'tostring' ? 'text' : null
+  if (base.type !== 'MemberExpression' || base.base.type !== 'Identifier') return null
+  const [library, { name }] = [base.base.name, base.identifier]
+  if (library === 'math') return name === 'modf' || name === 'frexp' ? null : 'number'
+  return library === 'string' && name === 'format' ? 'text' : null
 }
 
 /** As a message shows it. */

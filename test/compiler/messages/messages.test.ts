@@ -19,13 +19,26 @@ import { MODULES } from './modules.ts'
 import { ROOM } from './room.ts'
 import { SYNTAX } from './syntax.ts'
 import { type Template, templatesIn } from './templates.ts'
-import { saidOf } from './theatre.ts'
+import { before, saidOf } from './theatre.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const TABLES = { HEAD, DECLARATIONS, KEY_LIST, KEYS, ANSWERS, COMMANDS, LUA, SYNTAX, MODULES, FILES, ROOM }
 
 test('the folder is right as it is', () => {
   expect(saidOf({})).toEqual([])
+})
+
+test.each([
+  "if redis.call('HGET', keys.seats, seat) == false then\n  return { 'taken' }\nend",
+  "if redis.call('HGET', keys.seats, seat) == '1' then\n  return { 'taken' }\nend",
+  "if tonumber(redis.call('HGET', keys.seats, seat)) == 1 then\n  return { 'taken' }\nend",
+  'while true do\n  if #seat > 1 then\n    break\n  end\nend',
+  "for at = 1, math.huge do\n  if at > #seat then\n    return { 'taken' }\n  end\nend",
+  "redis.call('HSET', keys.seats, unpack({ seat, person }))",
+  "local seats = redis.call('HLEN', keys.seats)\nredis.call('HSET', keys.seats, seat .. seats, seats + 1)",
+  "local all = redis.call('LRANGE', keys.waiting, 0, 9)",
+])('what is right is taken: %s', (lines) => {
+  expect(saidOf(before(lines))).toEqual([])
 })
 
 describe.each(Object.entries(TABLES))('%s', (_, mistakes) => {
