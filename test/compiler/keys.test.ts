@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { compileTree } from '../../tools/contract/compile.ts'
 import type { Contract } from '../../tools/contract/contract.ts'
 import { locate } from '../../tools/contract/locate.ts'
-import { ContractError } from '../../tools/contract/problem.ts'
 
 const LIST = `-- The keys of a gauge.
 return {
@@ -27,16 +26,6 @@ function compiled(body: string, { keys = LIST, module = '' } = {}): Contract {
   writeFileSync(join(root, 'gauge/read.lua'), `${HEAD}${body}return { 'read' }\n`)
   writeFileSync(join(root, 'shared/clean.lua'), module)
   return compileTree(root)
-}
-
-function problems(...given: Parameters<typeof compiled>): string[] {
-  try {
-    compiled(...given)
-    return []
-  } catch (error) {
-    if (!(error instanceof ContractError)) throw error
-    return error.problems.map(({ file, line, message }) => `${file}:${line} ${message}`)
-  }
 }
 
 const CLEAN = `local function drop(keys)\n  redis.call('UNLINK', keys.state, keys.spare_log)\nend
@@ -73,60 +62,4 @@ test('a local of the script may have the name of a key', () => {
   expect(source).toContain(
     "local state = redis.call('HGET', state_key, 'a')\nredis.call('HSET', state_key, 'b', state)",
   )
-})
-
-const AT = 'redis/gauge/read.lua:7'
-const IN_LIST = 'redis/gauge/keys.lua:3'
-
-test.each([
-  [
-    'a misspelt key',
-    "redis.call('HDEL', keys.stat, 'a')\n",
-    {},
-    `${AT} the structure has no key stat: did you mean state?`,
-  ],
-  [
-    'a key that is not listed',
-    "redis.call('HDEL', keys.x, 'a')\n",
-    {},
-    `${AT} the structure has no key x: list it in its keys.lua, x = 'hash', -- what it holds`,
-  ],
-  [
-    'a table of keys that is kept',
-    'local all = keys\n',
-    {},
-    `${AT} keys may be given to a function, or asked for a key, no more`,
-  ],
-  [
-    'a module that takes the table by itself',
-    'clean()\n',
-    { module: "local function clean()\n  redis.call('HDEL', keys.state, 'a')\nend\n" },
-    'redis/shared/clean.lua:2 a module takes keys as a parameter',
-  ],
-  [
-    'a kind that there is not',
-    "redis.call('HDEL', keys.state, 'a')\n",
-    { keys: LIST.replace("'hash'", "'map'") },
-    `${IN_LIST} state: "map" is no kind of key: use string, hash, list, set, zset, sorted set, stream, list, set, hash or sorted set`,
-  ],
-  [
-    'a key of which nothing is said',
-    "redis.call('HDEL', keys.state, 'a')\n",
-    { keys: LIST.replace(' -- what it shows', '') },
-    `${IN_LIST} state: say behind it, in a comment, what it holds`,
-  ],
-  [
-    'a key that is listed twice',
-    "redis.call('HDEL', keys.state, 'a')\n",
-    { keys: LIST.replace('return {', "return {\n  recent = 'list', -- readings") },
-    'redis/gauge/keys.lua:5 the key recent is listed twice',
-  ],
-  [
-    'a list that is none',
-    "redis.call('HDEL', keys.state, 'a')\n",
-    { keys: 'local keys = {}\n' },
-    "redis/gauge/keys.lua:1 this file lists the keys of a structure: write return { name = 'hash', -- what it holds }, one key a line",
-  ],
-])('refused: %s', (_, body, files, problem) => {
-  expect(problems(body, files)).toContain(problem)
 })

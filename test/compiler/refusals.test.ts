@@ -103,17 +103,23 @@ test.each([
   [
     'try stands in an expression',
     "local level = 1 + try(open_gauge(keys.state))\nreturn { 'read', level }\n",
-    [`${AT}:10 try stands by itself, in the script: write local name = try(open_name(…))`],
+    [
+      `${AT}:10 try stands in a statement of its own, outside functions: write local name = try(open_name(…))`,
+    ],
   ],
   [
     'try stands in a function',
     "local function level()\n  local now = try(open_gauge(keys.state))\n  return now\nend\nreturn { 'read', level() }\n",
-    [`${AT}:11 try stands by itself, in the script: write local name = try(open_name(…))`],
+    [
+      `${AT}:11 try stands in a statement of its own, outside functions: write local name = try(open_name(…))`,
+    ],
   ],
   [
     'what is tried gives back what is no answer',
     "try(tonumber('1'))\nreturn { 'read', 1 }\n",
-    [`${AT}:10 a script returns {'word', …} or redis.error_reply('WORD …')`],
+    [
+      `${AT}:10 this is no answer: write return { 'word', value }, or return redis.error_reply('INVALID argument: problem')`,
+    ],
   ],
 ])('refused: %s', (_, body, expected) => {
   expect(problems(`${CLOSED}${body}`)).toEqual(expect.arrayContaining(expected))
@@ -124,8 +130,8 @@ test('an answer that a tried function gives has to be declared', () => {
 
   expect(problems(READ, other)).toEqual(
     expect.arrayContaining([
-      'redis/shared/gauges.lua:19 the head does not declare @returns shut',
-      `${AT}:6 @returns closed: no return gives this answer`,
+      'redis/shared/gauges.lua:19 the head does not declare the answer shut: write @returns shut there',
+      `${AT}:6 no return gives the answer closed: remove @returns closed, or return it`,
     ]),
   )
 })

@@ -127,7 +127,7 @@ test.each([
     'a field that is there twice',
     BY_NAME,
     MODULE.replace("'place:text'", "'level:text'"),
-    `${IN_MODULE}:2 READINGS has two fields called level`,
+    `${IN_MODULE}:2 READINGS has two fields called level: rename one`,
   ],
   [
     'fields that are not written out',
@@ -139,13 +139,13 @@ test.each([
     'a walk by another step',
     BY_NAME.replace('#READINGS do', '2 do'),
     MODULE,
-    `${OPERATION}:9 readings comes in groups of 3: the step must be 3`,
+    `${OPERATION}:9 readings comes in groups of 3: write #READINGS as the step, or 3`,
   ],
   [
     'a table of a script in a module',
     `local other, other_at = ARGV, 1 -- repeated (id:text n:text): x\n\nredis.call('HSET', keys.state, other[other_at + OTHER.n], 1)\nlook(other)\n`,
     `${MODULE}\nlocal function look(other)\n  return other[1 + OTHER.n]\nend\n`,
-    `${IN_MODULE}:17 OTHER is defined nowhere`,
+    `${IN_MODULE}:17 OTHER is defined nowhere: define it as a local above this line, or in a module below shared`,
   ],
 ])('refused: %s', (_, body, module, expected) => {
   expect(problems(body, module)).toContain(expected)

@@ -15,9 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { commandOf } from '../programs/fork.ts'
-import { CommandError, generate as compile } from '../../tools/command/generate.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const FIXTURE = join(import.meta.dirname, 'fixtures/redis')
 const HEAD = `--[[
 Counts.
@@ -106,69 +104,6 @@ test('a folder that breaks the grammar is told about line by line, and nothing i
   expect(existsSync(join(folder, 'app/made'))).toBe(false)
 })
 
-const CALL = "redis.call('SET', keys.count, '1')\nreturn { 'counted' }\n"
-const REFUSED: [problem: string, file: string, text: string][] = [
-  ['lock is a structure of Perilune: take another name', 'lock/count.lua', COUNT],
-  ['new is taken in the module: take another name', 'new/count.lua', COUNT],
-  ['Buffer is taken in the module: take another name', 'buffer/count.lua', COUNT],
-  ['asText is taken in the module: take another name', 'as-text/count.lua', COUNT],
-  ['every object has something of this name: take another verb', 'demo/then.lua', COUNT],
-  [
-    'a handle has the keys of one unit: no key may be repeated',
-    'demo/count.lua',
-    `${HEAD}local counts, counts_at = KEYS, 1 -- repeated string: the numbers\n${CALL.replace('keys.count', 'counts[counts_at]')}`,
-  ],
-  [
-    'caller and call are the id of a call: declare both, as text',
-    'demo/count.lua',
-    `${HEAD}local call = ARGV[1] -- text: which\n${CALL.replace("'1'", 'call')}`,
-  ],
-  [
-    '@returns counted: status is the word itself',
-    'demo/count.lua',
-    COUNT.replace('@returns counted', '@returns counted  status:text').replace(
-      "{ 'counted' }",
-      "{ 'counted', '' }",
-    ),
-  ],
-  ['clock_s is defined nowhere: did you mean clock_us?', 'demo/count.lua', `${HEAD}clock_s()\n${CALL}`],
-  [
-    'there are no includes any more: remove this line',
-    'demo/count.lua',
-    `${HEAD}-- @include shared/clock\n${CALL}`,
-  ],
-]
-
-test.each(REFUSED)('refused: %s', (problem, file, text) => {
-  lua({ [file]: text })
-
-  expect(problems()).toContainEqual(
-    expect.stringMatching(new RegExp(`/app/redis/${file}:\\d+ ${escaped(problem)}`)),
-  )
-})
-
-test('two operations whose names become one are refused', () => {
-  lua({ 'guild/add-up.lua': COUNT, 'guild-add/up.lua': COUNT })
-
-  expect(problems().join()).toContain('guildAddUp is taken in the module')
-})
-
-/** What the command finds, without a process for each. */
-function problems(): string[] {
-  const out = join(folder, 'redis.ts')
-  try {
-    compile({ folder: join(folder, 'app/redis'), out, check: false, library: join(ROOT, 'lua') })
-  } catch (error) {
-    if (error instanceof CommandError && !existsSync(out)) return error.message.split('\n')
-    throw error
-  }
-  return []
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-}
-
 test('the command says what is missing', () => {
   mkdirSync(join(folder, 'empty'))
 
@@ -177,8 +112,6 @@ test('the command says what is missing', () => {
     stderr: expect.stringContaining('usage: perilune generate DIR'),
   })
   expect(perilune('generate', 'empty')).toMatchObject({ status: 1, stderr: expect.stringContaining('usage') })
-  expect(perilune('generate', 'nowhere', '--out', 'a.ts').stderr).toBe('there is no folder nowhere\n')
-  expect(perilune('generate', 'empty', '--out', 'a.ts').stderr).toContain('empty has no operations')
   expect(perilune('generate', 'empty', '--oot', 'a.ts').stderr).toContain("'--oot'")
   expect(existsSync(join(folder, 'a.ts'))).toBe(false)
 })

@@ -23,7 +23,10 @@ function operation({ args = [], returns = ['done'], prose = 'Acts.' }: Described
   const names = declared.flatMap((line) => /^local ([\w, ]+) = /.exec(line)?.[1] ?? [])
   const answers = returns.map((text) => {
     const [word = '', ...fields] = text.match(/\S+\[[^\]]*\]\??|\S+/g) ?? []
-    return `{ '${word}'${fields.map((field) => (field.includes('[') ? ', {}' : ", '1'")).join('')} }`
+    const values = fields.map((field) =>
+      field.includes('[') ? ', {}' : /:(?:integer|flag)/.test(field) ? ', 1' : ", '1'",
+    )
+    return `{ '${word}'${values.join('')} }`
   })
   const conditional = answers
     .slice(1)
@@ -90,8 +93,9 @@ function typeErrors(folder: string, module = 'nodenext'): string {
   return spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' }).stdout
 }
 
-const TAKEN = 'is taken in the module: take another name'
-const EVERY = 'every object has something of this name: take another one'
+const taken = (name: string): string => `the module has another ${name}: rename the folder or the file`
+const every = (name: string, written: string): string =>
+  `every object of JavaScript has something called ${written}: take another name for ${name}`
 const REFUSED: [described: Described, problem: string][] = [
   [
     { args: ['local a_1 = tonumber(ARGV[]) -- integer: x', 'local a1 = tonumber(ARGV[]) -- integer: y'] },
@@ -109,26 +113,38 @@ const REFUSED: [described: Described, problem: string][] = [
     { returns: ['done all:[a_1:text a1:text]'] },
     'redis/demo/act.lua:4 a_1 and a1 are both a1 in TypeScript: rename one',
   ],
-  [{ args: ["local value_of = ARGV[] == '1' -- flag: x"] }, `redis/demo/act.lua:7 value_of: ${EVERY}`],
+  [
+    { args: ["local value_of = ARGV[] == '1' -- flag: x"] },
+    `redis/demo/act.lua:7 ${every('value_of', 'valueOf')}`,
+  ],
   [
     { args: ['local all, all_at = ARGV, -- repeated (to_string:text b:text): x'] },
-    `redis/demo/act.lua:7 to_string: ${EVERY}`,
+    `redis/demo/act.lua:7 ${every('to_string', 'toString')}`,
   ],
-  [{ args: ['local constructor = ARGV[] -- text: x'] }, `redis/demo/act.lua:7 constructor: ${EVERY}`],
-  [{ returns: ['done has_own_property:flag'] }, `redis/demo/act.lua:4 has_own_property: ${EVERY}`],
-  [{ returns: ['done status:text'] }, 'redis/demo/act.lua:1 @returns done: status is the word itself'],
+  [
+    { args: ['local constructor = ARGV[] -- text: x'] },
+    `redis/demo/act.lua:7 ${every('constructor', 'constructor')}`,
+  ],
+  [
+    { returns: ['done has_own_property:flag'] },
+    `redis/demo/act.lua:4 ${every('has_own_property', 'hasOwnProperty')}`,
+  ],
+  [
+    { returns: ['done status:text'] },
+    'redis/demo/act.lua:1 @returns done has a field called status, which is the word itself: rename the field',
+  ],
   [
     { operation: 'value-of' },
-    'redis/demo/value-of.lua:1 every object has something of this name: take another verb',
+    'redis/demo/value-of.lua:1 every object of JavaScript has a method of this name: rename the file',
   ],
   [
     { operation: 'is-prototype-of' },
-    'redis/demo/is-prototype-of.lua:1 every object has something of this name: take another verb',
+    'redis/demo/is-prototype-of.lua:1 every object of JavaScript has a method of this name: rename the file',
   ],
-  [{ returns: ['a_b x:[y:text]', 'a-b x:[y:text]'] }, `redis/demo/act.lua:1 readXOfDemoActAB ${TAKEN}`],
+  [{ returns: ['a_b x:[y:text]', 'a-b x:[y:text]'] }, `redis/demo/act.lua:1 ${taken('readXOfDemoActAB')}`],
   [
     { args: ['local many = tonumber(ARGV[] or 9007199254740993) -- integer: x'] },
-    'redis/demo/act.lua:7 the default is more than numbers hold: at most 9007199254740991',
+    'redis/demo/act.lua:7 the default is too large: write at most 9007199254740991',
   ],
   ...[
     'object',
@@ -142,7 +158,7 @@ const REFUSED: [described: Described, problem: string][] = [
     'as-list',
   ].map((structure): [Described, string] => [
     { structure },
-    expect.stringMatching(new RegExp(`^redis/${structure}/act\\.lua:1 \\w+ ${TAKEN}$`)),
+    expect.stringMatching(new RegExp(`^redis/${structure}/act\\.lua:1 ${taken('\\w+')}$`)),
   ]),
 ]
 
@@ -156,7 +172,7 @@ test('readers of lists whose names become one are refused', () => {
     { operation: 'add-up', returns: ['x x:[y:text]'] },
   ])
 
-  expect(write(folder)).toEqual([`redis/demo/add.lua:1 readXOfDemoAddUpX ${TAKEN}`])
+  expect(write(folder)).toEqual([`redis/demo/add.lua:1 ${taken('readXOfDemoAddUpX')}`])
 })
 
 const STRUCTURES = `args answer encoded flat found function-name item list map name number of parts perilune-x

@@ -158,10 +158,10 @@ test('why it may run twice has to be said, and not where nothing is written', ()
 redis.call('GET', keys.count)\nreturn { 'done' }\n`
 
   expect(problems(script(INCR, '@repeats\n'))).toEqual([
-    'redis/demo/act.lua:6 @repeats says why the script may run twice',
+    'redis/demo/act.lua:6 @repeats has no reason: write why the script may run twice',
   ])
   expect(problems(reads)).toEqual([
-    'redis/demo/act.lua:7 a script with @reads may always run twice: leave @repeats out',
+    'redis/demo/act.lua:7 a script with @reads may always run twice: remove @repeats',
   ])
 })
 

@@ -62,11 +62,15 @@ function orExplain<Value>(what: 'read' | 'write', place: string, act: () => Valu
 
 function moduleOf(folder: string, library: string): string {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw new CommandError(`there is no folder ${folder}`)
+    throw new CommandError(
+      `there is no folder ${folder}: write the folder that has <structure>/<operation>.lua`,
+    )
   try {
     const contract = compileTree(folder, undefined, library)
     if (Object.keys(contract.operations).length === 0) {
-      throw new CommandError(`${folder} has no operations: they lie in ${folder}/<structure>/<operation>.lua`)
+      throw new CommandError(
+        `${folder} has no operations: write them as ${folder}/<structure>/<operation>.lua`,
+      )
     }
     checkHandles(contract, structuresOf(library))
     return handlesModule(contract, basename(resolve(folder)))

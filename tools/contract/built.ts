@@ -1,4 +1,5 @@
 import type { LineRun } from './contract.ts'
+import type { KeyList } from './key-list.ts'
 import type { Modules } from './modules.ts'
 import type { Problem } from './problem.ts'
 
@@ -8,7 +9,7 @@ export interface Built {
   readonly lines: readonly LineRun[]
   /** What it may use, whether it does or not. */
   readonly modules: Modules
-  /** Where its keys are listed; null where it declares them itself. */
-  readonly keyFile: string | null
+  /** Null where it declares its keys itself. */
+  readonly keyList: KeyList | null
   readonly problems: readonly Problem[]
 }

@@ -12,7 +12,11 @@ export function checkDeclarations(script: Script, refuse: Refuse): void {
     checkUsed(key, 'key', script, refuse)
     checkConstant(key, script, refuse)
     // Callers add one of this name on a cluster: lua/README.md, "A slot that moves".
-    if (key.part === 'never') refuse(key.line, 'the key never is one that is never there: take another name')
+    if (key.part === 'never')
+      refuse(
+        key.line,
+        'a key may not be called never, for callers add one of this name on a cluster: take another name',
+      )
   }
   for (const [at, argument] of args.entries()) {
     const isNext = argument.local !== undefined && args[at - 1]?.local === argument.local
@@ -32,7 +36,7 @@ function checkUsed(
   for (const name of [localOf(declared), declared.start]) {
     if (name === undefined) continue
     if (bindingAt(script, name, declared.line)?.reads.length === 0)
-      refuse(declared.line, `the ${what} ${name} is never used`)
+      refuse(declared.line, `the ${what} ${name} is never used: remove it, or use it`)
   }
 }
 
@@ -43,12 +47,18 @@ function localOf(declared: DeclaredKey | DeclaredArgument): string {
 /** Parameters may carry the name of a key: a function is read by itself. */
 function checkConstant(key: DeclaredKey, { names, built, file, ...script }: Script, refuse: Refuse): void {
   for (const write of bindingAt({ names, ...script }, key.name, key.line)?.writes ?? []) {
-    refuse(lineOf(write), `the key ${key.name} may not be set anew`)
+    refuse(
+      lineOf(write),
+      `${key.name} is the key declared in line ${locate(built.lines, key.line).line}, and may not be set: take another name for this value`,
+    )
   }
   for (const { name, line, kind } of names.bindings) {
     const own = locate(built.lines, line).file === file
     if (own && kind !== 'parameter' && name === key.name && line !== key.line) {
-      refuse(line, `the key ${name} may not be hidden by another local`)
+      refuse(
+        line,
+        `${name} is the key declared in line ${locate(built.lines, key.line).line}: take another name for this local`,
+      )
     }
   }
 }
@@ -59,7 +69,10 @@ function checkSteps(argument: DeclaredArgument, size: number, script: Script, re
     if (node.type !== 'ForNumericStatement' || !endsWith(node, binding, script)) continue
     const step = node.step === null ? 1 : node.step.type === 'NumericLiteral' ? node.step.value : null
     if (step !== size)
-      refuse(lineOf(node), `${argument.name} comes in groups of ${size}: the step must be ${size}`)
+      refuse(
+        lineOf(node),
+        `${argument.name} comes in groups of ${size}: write #${argument.name.toUpperCase()} as the step, or ${size}`,
+      )
   }
 }
 

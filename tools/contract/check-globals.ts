@@ -1,67 +1,77 @@
 import type { Identifier } from 'luaparse'
 import type { Refuse } from './head.ts'
 import { locate } from './locate.ts'
-import { nearest } from './nearest.ts'
-import { OFFERED } from './offered.ts'
+import { orNearest } from './nearest.ts'
+import { OFFERED, OF_LUA } from './offered.ts'
+import { TRY_FORM } from './refusals.ts'
 import { lineOf } from './scope.ts'
 import type { Script } from './script.ts'
 
-/** What Lua offers elsewhere, or what reaches beyond the script. */
-const OF_LUA = new Set(
-  `_G _VERSION cjson cmsgpack collectgarbage coroutine debug dofile gcinfo getfenv getmetatable io load loadfile
-   loadstring module newproxy os package print rawequal rawget rawset require setfenv setmetatable xpcall`.split(
-    /\s+/,
-  ),
-)
-
 /** A script reads what Redis offers and stays harmless, and what modules define, and sets no global at all. */
 export function checkGlobals(script: Script, refuse: Refuse): void {
-  const { names, built, declarations, file } = script
-  // What a circle of modules has in it is told of as that.
-  const isOffered = (name: string): boolean => OFFERED.has(name) || built.modules.has(name)
-  const known = [...built.modules.keys(), ...names.bindings.map(({ name }) => name), ...OFFERED]
+  const { names, declarations, file } = script
   for (const name of names.globalReads) {
-    if (OF_LUA.has(name.name)) refuse(lineOf(name), `the global ${name.name} may not be used`)
-    else if (name.name === 'keys' && built.keyFile === null) refuse(lineOf(name), noKeys(file))
-    else if (!isOffered(name.name) && !isLocalElsewhere(name, script))
-      refuse(lineOf(name), notDefined(name.name, known))
-    const declaring = lineOf(name) < declarations.after
-    if (['KEYS', 'ARGV'].includes(name.name) && !declaring) {
-      refuse(lineOf(name), `${name.name} may stand in the declarations only: ${INSTEAD[name.name]}`)
-    }
+    const message = messageOf(name, script)
+    if (message !== null) refuse(lineOf(name), message)
+    if (name.name === 'ARGV' && lineOf(name) >= declarations.after) refuse(lineOf(name), ARGV_ELSEWHERE)
+    if (name.name === 'KEYS' && lineOf(name) >= declarations.after) refuse(lineOf(name), KEYS_ELSEWHERE)
   }
-  for (const name of names.globalWrites) refuse(lineOf(name), `the global ${name.name} may not be set`)
-  for (const { name, line } of names.bindings) {
-    if (OFFERED.has(name)) refuse(line, `a local may not be called ${name}`)
+  for (const name of names.globalWrites) refuse(lineOf(name), globalWritten(name, script))
+  for (const { name, line, kind } of names.bindings) {
+    if (OFFERED.has(name)) refuse(line, `${name} belongs to Lua: take another name for this local`)
+    const isOwn = kind !== 'parameter' && locate(script.built.lines, line).file === file
+    if (name === 'keys' && isOwn) refuse(line, 'keys is the table of keys: take another name for this local')
   }
   for (const name of usesOfLocals(script))
     refuse(
       lineOf(name),
-      `${name.name} is a local of ${file}, which modules do not know: pass it as a parameter`,
+      `${name.name} is a local of ${file}, and modules do not see it: pass it as a parameter`,
     )
 }
 
-/** What to write in the place of these tables. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  KEYS: 'write keys.name, and in a module take the key as a parameter',
-  ARGV: 'declare local name = ARGV[1] -- text: meaning behind the head, and in a module take it as a parameter',
+const ARGV_ELSEWHERE =
+  'ARGV stands in the declarations only, directly behind the head: write local name = ARGV[1] -- text: what it is there, and name here'
+const KEYS_ELSEWHERE =
+  'KEYS stands in the declarations only: write keys.name, and in a module take the key as a parameter'
+
+/** What is wrong with reading this global; null where nothing is. */
+function messageOf(read: Identifier, script: Script): string | null {
+  const { names, built, file } = script
+  const { name } = read
+  const isOwn = locate(built.lines, lineOf(read)).file === file
+  const ofLua = OF_LUA.find((each) => each.names.split(' ').includes(name))
+  if (ofLua) return `the global ${name} may not be used: ${ofLua.mend}`
+  if (name === 'keys' || (name === 'try' && isOwn)) return null // refused where keys are found, and try is read
+  if (name === 'try') return TRY_FORM
+  // What a circle of modules has in it is refused as that.
+  if (OFFERED.has(name) || built.modules.has(name) || isLocalElsewhere(read, script)) return null
+  if (isOwn && isKey(name, script)) return `${name} is defined nowhere: write keys.${name} for the key`
+  const later = names.bindings.find(
+    (each) => each.name === name && each.line > lineOf(read) && each.kind === 'local',
+  )
+  if (later)
+    return `${name} is not known yet: move its definition in line ${locate(built.lines, later.line).line} above this line`
+  const known = [...built.modules.keys(), ...names.bindings.map((each) => each.name), ...OFFERED]
+  return `${name} is defined nowhere: ${orNearest(name, known, 'define it as a local above this line, or in a module below shared')}`
 }
 
-function noKeys(file: string): string {
-  const list = file.replace(/[^/]+$/, 'keys.lua')
-  return `${list} is missing: it lists the keys of the structure, return { name = 'hash', -- what it holds }, one key a line`
+function globalWritten(write: Identifier, script: Script): string {
+  const { name } = write
+  const isOwn = locate(script.built.lines, lineOf(write)).file === script.file
+  return isOwn && isKey(name, script)
+    ? `the global ${name} may not be set: write local ${name} for a value, and redis.call('SET', keys.${name}, …) or the like for the key`
+    : `the global ${name} may not be set: write local before its first use`
 }
 
-function notDefined(name: string, known: readonly string[]): string {
-  const like = nearest(name, known)
-  return `${name} is defined nowhere${like === null ? '' : `: did you mean ${like}?`}`
+function isKey(name: string, { built }: Script): boolean {
+  return built.keyList?.keys.some((key) => key.name === name) ?? false
 }
 
 /** What modules take from the locals of a script would be missing in the next one. */
 function usesOfLocals(script: Script): Identifier[] {
   const { names, built, file } = script
   const isOfModule = (line: number): boolean =>
-    ![file, built.keyFile].includes(locate(built.lines, line).file)
+    ![file, built.keyList?.file].includes(locate(built.lines, line).file)
   const uses = names.bindings
     .filter(({ line }) => !isOfModule(line))
     .flatMap(({ reads, writes }) => [...reads, ...writes])

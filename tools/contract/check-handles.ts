@@ -5,6 +5,7 @@ import { OF_EVERY_OBJECT } from './check-spelling.ts'
 import type { Contract, OperationContract } from './contract.ts'
 import { namesOf } from './emit-handles.ts'
 import { READERS, readerAlias } from './emit-operation.ts'
+import type { Place } from './locate.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { camel } from './spelling.ts'
 import { RESERVED } from './tree.ts'
@@ -29,38 +30,41 @@ export function checkHandles(contract: Contract, ours: readonly string[]): void 
 function checkNames(contract: Contract, ours: readonly string[]): Problem[] {
   const structures = Object.keys(contract.structures)
   const names = namesOf(contract)
-  return [
-    ...structures
-      .filter((structure) => ours.includes(structure))
-      .map((structure) =>
-        refused(contract, structure, `${structure} is a structure of Perilune: take another name`),
-      ),
-    ...names
-      .filter(
-        ([name], at) =>
-          TAKEN.has(name) || RESERVED.has(name) || names.findIndex(([other]) => other === name) !== at,
-      )
-      .map(([name, of]) => refused(contract, of, `${name} is taken in the module: take another name`)),
-  ]
+  const own = structures
+    .filter((structure) => ours.includes(structure))
+    .map((structure) => ({
+      ...placeOf(contract, structure),
+      message: `${structure} is a structure of Perilune: rename the folder`,
+    }))
+  const taken = names
+    .filter(
+      ([name], at) =>
+        TAKEN.has(name) || RESERVED.has(name) || names.findIndex(([other]) => other === name) !== at,
+    )
+    .map(([name, of]) => ({
+      ...placeOf(contract, of),
+      message: `the module has another ${name}: rename the folder or the file`,
+    }))
+  return [...own, ...taken]
 }
 
 function checkOperation(path: string, operation: OperationContract): Problem[] {
   const { keys, arguments: args, answers } = operation
   const ids = args.filter(({ name }) => CALL_ID.includes(name))
   const isCallId = ids.length === 2 && ids.every(({ type }) => type === 'text')
-  const problems = [
-    isMeant(camel(path.split('/')[1] ?? ''))
-      ? 'every object has something of this name: take another verb'
-      : '',
-    keys.some(({ repeated }) => repeated) ? 'a handle has the keys of one unit: no key may be repeated' : '',
-    ids.length > 0 && !isCallId ? 'caller and call are the id of a call: declare both, as text' : '',
-    ...Object.entries(answers).map(([word, fields]) =>
-      fields.some(({ name }) => name === 'status') ? `@returns ${word}: status is the word itself` : '',
-    ),
-  ]
+  const problems: Problem[] = []
+  const refuse = (message: string): void => void problems.push({ file: fileOf(operation), line: 1, message })
+  if (isMeant(camel(path.split('/')[1] ?? '')))
+    refuse('every object of JavaScript has a method of this name: rename the file')
+  if (keys.some(({ repeated }) => repeated))
+    refuse('a handle has the keys of one unit: list each key in keys.lua instead of repeated keys')
+  if (ids.length > 0 && !isCallId)
+    refuse('caller and call are the id of a call: declare both as text, or rename the one')
+  for (const [word, fields] of Object.entries(answers)) {
+    if (fields.some(({ name }) => name === 'status'))
+      refuse(`@returns ${word} has a field called status, which is the word itself: rename the field`)
+  }
   return problems
-    .filter((message) => message !== '')
-    .map((message) => ({ file: fileOf(operation), line: 1, message }))
 }
 
 /** Who awaits a handle would call its `then`. */
@@ -69,10 +73,10 @@ function isMeant(method: string): boolean {
 }
 
 /** At the operation, or at the first one of the structure. */
-function refused({ operations }: Contract, of: string, message: string): Problem {
+function placeOf({ operations }: Contract, of: string): Place {
   const path = Object.keys(operations).find((name) => name === of || name.startsWith(`${of}/`))
   const operation = operations[path ?? '']
-  return { file: operation ? fileOf(operation) : of, line: 1, message }
+  return { file: operation ? fileOf(operation) : of, line: 1 }
 }
 
 function fileOf({ lines }: OperationContract): string {

@@ -7,16 +7,17 @@ import type { Refuse } from './head.ts'
 import { keyPlaces } from './key-places.ts'
 import { looped, namedFields, unpacked } from './key-tables.ts'
 import { redisCalls } from './redis-calls.ts'
-import { argumentsOf, type Binding, lineOf } from './scope.ts'
+import { argumentsOf, type Binding, lineOf, literal } from './scope.ts'
 import type { Script } from './script.ts'
 import { safeUses } from './table-uses.ts'
+import { shownValue } from './value-kinds.ts'
 
 export function checkKeys(script: Script, refuse: Refuse): void {
   if (!script.declarations.sound) return
   const tracer = new Tracer(script, refuse)
   for (const call of redisCalls(script.names)) {
     const places = keyPlaces(call)
-    if ('unclear' in places) refuse(lineOf(call.node), places.unclear)
+    if ('message' in places) refuse(lineOf(call.node), places.message)
     else for (const key of places.keys) tracer.demandKey(key, call.name, call.command.keys)
   }
   tracer.checkTables()
@@ -75,7 +76,7 @@ class Tracer {
       if (odd)
         this.#refuse(
           lineOf(odd),
-          `${binding.name} holds keys: it may be indexed, counted, looped over, no more`,
+          `${binding.name} holds keys, which may only be read, counted and looped over: make another table for other values`,
         )
       this.#checkNamed(binding)
     }
@@ -84,7 +85,7 @@ class Tracer {
   #checkNamed(binding: Binding): void {
     for (const { key } of namedFields(binding)) {
       if (!this.#followed.get(`.${key.name}`)?.has(binding))
-        this.#refuse(lineOf(key), `${binding.name}.${key.name} is never used`)
+        this.#refuse(lineOf(key), `the key ${binding.name}.${key.name} is never used: remove it`)
     }
   }
 
@@ -93,7 +94,7 @@ class Tracer {
     if (this.#scalar.has(`${binding.line} ${binding.name}`)) return true
     if (binding.kind === 'parameter') return this.#followParameter(binding, 'key')
     const { init } = binding
-    if (init?.type === 'IndexExpression') {
+    if (init?.type === 'IndexExpression' && !isGlobal(init.base, 'ARGV', this.#script)) {
       this.#follow(binding, 'key', () => this.demandKey(init, taker))
       return true
     }
@@ -103,7 +104,7 @@ class Tracer {
   #demandKeys(table: Expression, taker: string): void {
     if (table.type === 'TableConstructorExpression') return this.#demandItems(table, taker)
     const binding = this.#script.names.bindingOf(table)
-    if (isKeys(table) && !binding) return // refused already, for where it stands
+    if (isTableOfKeys(table, this.#script)) return // refused where it stands
     if (!binding || !this.#isTable(binding, taker)) this.#refuseValue(table, taker)
   }
 
@@ -124,7 +125,11 @@ class Tracer {
     if (table.type !== 'TableConstructorExpression') return
     for (const field of table.fields) {
       if (field.type === 'TableValue') this.demandKey(field.value, taker)
-      else this.#refuse(lineOf(field), `${taker} takes a key here: a table of keys is a plain list`)
+      else
+        this.#refuse(
+          lineOf(field),
+          `${taker} takes a key here: write the keys as a plain list, { keys.one, keys.other }`,
+        )
     }
   }
 
@@ -156,10 +161,16 @@ class Tracer {
       ? this.#script.names.calls.find(({ base }) => base === use)
       : undefined
     if (!call)
-      return this.#refuse(lineOf(use), `${owner.name} takes keys, so it may only be called, not passed on`)
+      return this.#refuse(
+        lineOf(use),
+        `${owner.name} takes keys, and may not be passed on: call it here, so that its keys can be seen`,
+      )
     const value = argumentsOf(call)[index]
     if (!value)
-      this.#refuse(lineOf(call), `${owner.name} takes a key as argument ${index + 1}, which is missing`)
+      this.#refuse(
+        lineOf(call),
+        `${owner.name} takes a key as argument ${index + 1}, which is missing here: write keys.name`,
+      )
     else if (wanted === 'key') this.demandKey(value, owner.name)
     else if (wanted === 'keys') this.#demandKeys(value, owner.name)
     else this.#demandNamed(value, wanted, owner.name)
@@ -181,15 +192,34 @@ class Tracer {
   }
 
   #refuseValue(value: Expression, taker: string): void {
-    this.#refuse(lineOf(value), `${taker} takes a key here, and ${shown(value)} is not a declared key`)
+    if (isTableOfKeys(value, this.#script)) return // refused where it stands
+    this.#refuse(
+      lineOf(value),
+      `${taker} takes a key here, and ${shownValue(value)} is none: ${this.#mendOf(value)}`,
+    )
+  }
+
+  #mendOf(value: Expression): string {
+    const binding = this.#script.names.bindingOf(value)
+    if (binding !== null && binding.writes.length > 0)
+      return 'its value changes, so take another name for the other value'
+    const name = value.type === 'Identifier' ? value.name : literal(value)
+    if (
+      name !== null &&
+      binding === null &&
+      this.#script.built.keyList?.keys.some((key) => key.name === name)
+    )
+      return `write keys.${name}`
+    if (value.type === 'BinaryExpression')
+      return 'a key cannot be put together, so store the parts as fields of a hash, or open a unit for each name'
+    return 'list it in keys.lua, and write keys.name'
   }
 }
 
-function shown(value: Expression): string {
-  if (value.type === 'Identifier') return value.name
-  return value.type === 'StringLiteral' ? value.raw : 'this value'
+function isTableOfKeys(value: Expression, script: Script): boolean {
+  return isGlobal(value, 'KEYS', script) || isGlobal(value, 'keys', script)
 }
 
-function isKeys(value: Expression): boolean {
-  return value.type === 'Identifier' && value.name === 'KEYS'
+function isGlobal(value: Expression, name: string, { names }: Script): boolean {
+  return value.type === 'Identifier' && value.name === name && names.bindingOf(value) === null
 }

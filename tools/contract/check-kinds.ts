@@ -1,40 +1,60 @@
 // A command of hashes takes a hash: what `keys.lua` says of a key, and what a script does with it, agree.
 
 import type { Expression } from 'luaparse'
-import type { DeclaredKey } from './declarations.ts'
 import { KINDS } from './declarations.ts'
 import type { Refuse } from './head.ts'
 import { keyPlaces } from './key-places.ts'
 import { redisCalls } from './redis-calls.ts'
-import { lineOf } from './scope.ts'
+import { argumentsOf, type Binding, lineOf } from './scope.ts'
 import type { Script } from './script.ts'
 
 export function checkKinds(script: Script, refuse: Refuse): void {
   for (const call of redisCalls(script.names)) {
     const { kind } = call.command
     const places = keyPlaces(call)
-    if (kind === null || 'unclear' in places) continue
-    for (const key of places.keys) {
-      const declared = declaredAs(key, script)
-      if (declared === null || declared.type === 'any' || declared.type === kind) continue
-      const [wanted, found] = [wordFor(kind), wordFor(declared.type)]
-      refuse(lineOf(key), `${call.name} works on a ${wanted}, and ${declared.name} is a ${found}`)
+    if (kind === null || 'message' in places) continue
+    for (const { node, name, type } of places.keys.flatMap((key) => keysAt(key, script, new Set()))) {
+      if (type === 'any' || type === kind) continue
+      const [wanted, found] = [wordFor(kind), wordFor(type)]
+      refuse(
+        lineOf(node),
+        `${call.name} works on a ${wanted}, and ${name} is a ${found}: take a command of a ${found}, or list the key as '${wanted}'`,
+      )
     }
   }
 }
 
-/** The declaration of a key that is taken by its name; null for one that was handed on under another. */
-function declaredAs(
-  key: Expression,
-  { names, declarations }: Script,
-): Pick<DeclaredKey, 'name' | 'type'> | null {
-  if (key.type === 'MemberExpression') {
-    const { name } = key.identifier
+/** A declared key, and where a script takes it. */
+interface Taken {
+  readonly node: Expression
+  readonly name: string
+  readonly type: string
+}
+
+/** The declared keys that an expression may be: by its name, or through the parameter of a function. */
+function keysAt(node: Expression, script: Script, followed: Set<Binding>): Taken[] {
+  const { names, declarations } = script
+  if (node.type === 'MemberExpression') {
+    const { name } = node.identifier
     const found = declarations.keys.find((each) => each.name === name || each.name === `${name}_key`)
-    return found ? { name, type: found.type } : null
+    return found ? [{ node, name, type: found.type }] : []
   }
-  const binding = names.bindingOf(key)
-  return declarations.keys.find(({ name, line }) => name === binding?.name && line === binding.line) ?? null
+  const binding = names.bindingOf(node)
+  if (binding === null) return []
+  if (binding.place !== null) return keysOfCallers(binding, script, followed)
+  const found = declarations.keys.find(({ name, line }) => name === binding.name && line === binding.line)
+  return found ? [{ node, name: found.part.replaceAll('-', '_'), type: found.type }] : []
+}
+
+function keysOfCallers(parameter: Binding, script: Script, followed: Set<Binding>): Taken[] {
+  const { place } = parameter
+  const owner = place && script.names.ownerOf(place.fn)
+  if (!place || !owner || followed.has(parameter)) return []
+  followed.add(parameter)
+  return script.names.calls.flatMap((call) => {
+    const given = script.names.bindingOf(call.base) === owner ? argumentsOf(call)[place.index] : undefined
+    return given === undefined ? [] : keysAt(given, script, followed)
+  })
 }
 
 function wordFor(type: string): string {

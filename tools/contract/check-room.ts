@@ -9,7 +9,7 @@ import { roomTaken, type Taken } from './room.ts'
 interface Limit {
   readonly most: number
   readonly of: (taken: Taken) => number
-  readonly remedy: string
+  readonly mend: string
 }
 
 // The numbers of Lua 5.1; of registers and levels it keeps a few for itself.
@@ -17,11 +17,11 @@ const LIMITS: readonly Limit[] = [
   {
     most: 200,
     of: ({ locals }) => locals,
-    remedy: 'locals at once: put some into a block, do … end, or into a table',
+    mend: 'locals at once: put some into a block, do … end, or into a table',
   },
-  { most: 60, of: ({ outer }) => outer, remedy: 'locals of functions around it: pass them as a table' },
-  { most: 240, of: ({ registers }) => registers, remedy: 'values at once: pass them as a table' },
-  { most: 190, of: ({ levels }) => levels, remedy: 'levels of nesting: make functions of the inner ones' },
+  { most: 60, of: ({ outer }) => outer, mend: 'locals of functions around it: pass them as a table' },
+  { most: 240, of: ({ registers }) => registers, mend: 'values at once: pass them as a table' },
+  { most: 190, of: ({ levels }) => levels, mend: 'levels of nesting: make functions of the inner ones' },
 ]
 
 /** Of levels and parentheses that only group, for Lua counts both. */
@@ -38,12 +38,12 @@ export function checkRoom({ source, lines }: SentText, file: string, problems: P
   const all = roomTaken(parse(source, { luaVersion: '5.1', locations: true }))
   const found = problems.length
   for (const taken of all) {
-    for (const { most, of, remedy } of LIMITS) {
+    for (const { most, of, mend } of LIMITS) {
       if (of(taken) <= most) continue
       const isScript = taken.line === 1 // its first line may be of keys.lua
       const place = isScript ? { file, line: 1 } : locate(lines, taken.line)
       const what = isScript ? 'the script' : 'this function'
-      problems.push({ ...place, message: `${what} has ${of(taken)} ${remedy}` })
+      problems.push({ ...place, message: `${what} has ${of(taken)} ${mend}` })
     }
   }
   if (problems.length > found) return

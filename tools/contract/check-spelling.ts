@@ -40,7 +40,10 @@ function checkNames(
     if (other !== undefined && other !== name)
       refuse(lineOf(name), `${other} and ${name} are both ${written} in TypeScript: rename one`)
     if (OF_EVERY_OBJECT.has(written))
-      refuse(lineOf(name), `${name}: every object has something of this name: take another one`)
+      refuse(
+        lineOf(name),
+        `every object of JavaScript has something called ${written}: take another name for ${name}`,
+      )
   }
 }
 
@@ -50,5 +53,5 @@ function checkDefault(
   refuse: Refuse,
 ): void {
   if (typeof standIn !== 'number' || Number.isSafeInteger(standIn)) return
-  refuse(line, `the default is more than numbers hold: at most ${Number.MAX_SAFE_INTEGER}`)
+  refuse(line, `the default is too large: write at most ${Number.MAX_SAFE_INTEGER}`)
 }

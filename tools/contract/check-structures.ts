@@ -13,7 +13,7 @@ export function checkStructures(scripts: readonly Script[], problems: Problem[])
         problems.push({
           file,
           line,
-          message: `the key ${part} has the kind ${type} here and ${first.type} in ${first.file}`,
+          message: `the key ${part} has the kind ${type} here and ${first.type} in ${first.file}: write one kind in both`,
         })
       }
     }

@@ -177,6 +177,8 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
   ),
 )
 
+export const COMMAND_NAMES: readonly string[] = [...COMMANDS.keys()]
+
 /** What is known of a command; null when scripts may not call it. */
 export function command(name: string): Command | null {
   return COMMANDS.get(name) ?? null

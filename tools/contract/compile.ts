@@ -5,15 +5,20 @@ import { aclRule, commandNames } from './acl.ts'
 import { checkAnswers } from './check-answers.ts'
 import { checkArity } from './check-arity.ts'
 import { checkCalls } from './check-calls.ts'
+import { checkCounts } from './check-counts.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkKinds } from './check-kinds.ts'
+import { checkLoops } from './check-loops.ts'
+import { checkMembers } from './check-members.ts'
 import { checkRefusals } from './check-refusals.ts'
 import { checkRepeats } from './check-repeats.ts'
 import { checkRoom } from './check-room.ts'
 import { checkSpelling } from './check-spelling.ts'
 import { checkStructures } from './check-structures.ts'
+import { checkValues } from './check-values.ts'
+import { checkWholes } from './check-wholes.ts'
 import { later, OLDEST_SERVER } from './commands.ts'
 import type {
   ArgumentDeclaration,
@@ -23,7 +28,7 @@ import type {
   SentText,
   StructureContract,
 } from './contract.ts'
-import type { KeyList } from './key-list.ts'
+import { type KeyList, missingKeys } from './key-list.ts'
 import { link } from './link.ts'
 import type { Modules } from './modules.ts'
 import { numberedKeys } from './old-grammar.ts'
@@ -45,9 +50,13 @@ const CHECKS = [
   checkRefusals,
   checkDeclarations,
   checkSpelling,
+  checkMembers,
+  checkValues,
+  checkLoops,
+  checkCounts,
 ]
 /** For folders that are not ours: those that use modules of a library. */
-const CHECKS_OF_USERS = [...CHECKS, checkRepeats]
+const CHECKS_OF_USERS = [...CHECKS, checkRepeats, checkWholes]
 
 /**
  * The contract of the Lua files below `root`, which may use modules of `library`. Throws a ContractError with
@@ -82,9 +91,13 @@ function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Sc
       keys: tree.keysOf(structure),
     }
     structures.set(structure, known)
-    const numbered = numberedKeys(source.file, text, known.keys)
-    problems.push(...numbered)
-    if (numbered.length > 0) return []
+    if (known.keys?.sound === false) return [] // what is wrong there comes first
+    const unlisted = [
+      ...numberedKeys(source.file, text, known.keys),
+      ...(known.keys === null ? missingKeys(source.file, text) : []),
+    ]
+    problems.push(...unlisted)
+    if (unlisted.length > 0) return []
     const built = link(source.file, text, known.modules, known.keys)
     const script = readScript(source, built, problems)
     if (!script) return []

@@ -1,8 +1,10 @@
 import type { ArgumentDeclaration, KeyDeclaration, ScalarField, ScalarType } from './contract.ts'
-import { scalarFields } from './fields.ts'
+import { ELSEWHERE, scalarFields } from './fields.ts'
 import type { Refuse } from './head.ts'
 import { linesOf } from './lines.ts'
-import { type Known, writtenArguments } from './tables.ts'
+import { orNearest } from './nearest.ts'
+import { notSnake } from './spelling.ts'
+import { isOfArguments, type Known, writtenArguments, WRITTEN } from './tables.ts'
 
 export interface DeclaredKey extends KeyDeclaration {
   readonly line: number
@@ -109,13 +111,13 @@ class Reader {
   }
 
   #key(parts: Parts): void {
-    if (this.arguments.length > 0) throw new SyntaxError('all keys are declared before the first argument')
+    if (this.arguments.length > 0)
+      throw new SyntaxError('keys are declared before the first argument: move this line up')
     this.#notAfterRepeated(this.keys.at(-1), 'key')
     const kind = parts.kind.replace(/^repeated\s+/, '')
     const repeated = kind !== parts.kind
     const type = KINDS.get(kind)
-    if (type === undefined)
-      throw new SyntaxError(`"${kind}" is no kind of key: use ${[...KINDS.keys()].join(', ')}`)
+    if (type === undefined) throw new SyntaxError(noKind(kind))
     this.#numbered(parts, 'KEYS', repeated ? /^KEYS, (\d+)$/ : /^KEYS\[(\d+)\]$/, this.keys.length + 1)
     const { name, start, about, line } = parts
     const part = name.replaceAll('_', '-')
@@ -147,14 +149,19 @@ class Reader {
     this.#notAfterRepeated(this.arguments.at(-1), 'argument')
     const [next, table] = [this.arguments.length + 1, this.#known(kind)]
     const found = Number(/ARGV\[(\d+)\]/.exec(value)?.[1])
-    if (table?.kind !== 'arguments') {
+    if (!isOfArguments(table)) {
       this.sound = false
       this.#isCounted = false
       return []
     }
+    const isCounted = this.#isCounted
+    this.#isCounted = false
     if (value !== writtenArguments(table, found))
-      throw new SyntaxError(`cannot read "${value}": write local name = ARGV[${next}] -- ${kind}: meaning`)
-    this.#checkNumber('ARGV', found, next)
+      throw new SyntaxError(
+        `the declaration cannot be read from "${value}": write local name = ARGV[${next}] -- ${kind}: meaning`,
+      )
+    if (isCounted) checkNumber(`ARGV[${next}]`, found, next)
+    this.#isCounted = isCounted
     return table.fields.map((field, at) => {
       const { name: argument, type } = scalarFields(field)[0] as ScalarField
       return { name: argument, type, about: table.abouts?.[at] ?? '', line, local: name }
@@ -163,49 +170,69 @@ class Reader {
 
   #scalar(parts: Parts, next: number): Pick<DeclaredArgument, 'type' | 'default'> {
     const shape = SHAPES.find(({ value }) => value.test(parts.value))
-    if (!shape) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    if (!shape) throw new SyntaxError(unreadable(parts.value))
     this.#numbered(parts, 'ARGV', shape.value, next)
     const type = shape.types.find((candidate) => candidate === parts.kind)
-    if (!type)
-      throw new SyntaxError(
-        `"${parts.value}" is declared as ${shape.types.join(' or ')}, not as ${parts.kind}`,
-      )
+    if (!type) throw new SyntaxError(wrongType(parts, shape.types, next))
     const written = shape.value.exec(parts.value)?.[2] ?? ''
     return { type, ...(shape.standIn ? { default: shape.standIn(written) } : {}) }
   }
 
   #numbered(parts: Parts, table: string, shape: RegExp, next: number): void {
     const found = shape.exec(parts.value)?.[1]
-    if (found === undefined) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    if (found === undefined) throw new SyntaxError(unreadable(parts.value))
     const pair = parts.value.startsWith(`${table},`)
-    if (pair !== (parts.start !== undefined)) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
-    this.#checkNumber(table, Number(found), next)
-  }
-
-  #checkNumber(table: string, found: number, next: number): void {
-    if (this.#isCounted && found !== next)
-      throw new SyntaxError(`the next number of ${table} is ${next}, not ${found}`)
+    if (pair !== (parts.start !== undefined)) throw new SyntaxError(unreadable(parts.value))
+    if (this.#isCounted) checkNumber(pair ? `${table}, ${next}` : `${table}[${next}]`, Number(found), next)
   }
 
   #notAfterRepeated(last: DeclaredKey | DeclaredArgument | undefined, what: string): void {
     if (last?.start !== undefined)
-      throw new SyntaxError(`${last.name} is repeated, so no ${what} may follow it`)
+      throw new SyntaxError(
+        `no ${what} may follow ${last.name}, which is repeated: move ${last.name} to the end`,
+      )
   }
 }
 
 const TABLE = /^[A-Z][A-Z0-9_]*$/
+
+function checkNumber(right: string, found: number, next: number): void {
+  if (found !== next) throw new SyntaxError(`write ${right} here, not ${found}: the numbers count up from 1`)
+}
+
+function unreadable(value: string): string {
+  return `the declaration cannot be read from "${value}": ${FORMS}`
+}
+
+function wrongType({ kind, value }: Parts, types: readonly ScalarType[], place: number): string {
+  const written = WRITTEN.get(kind)
+  if (written) return `"${value}" is ${types.join(' or ')}: for ${kind} write ${written(place)}`
+  const known = [...WRITTEN.keys()]
+  return `there is no kind of argument ${kind}: ${orNearest(kind, known, `use ${ELSEWHERE[kind] ?? known.join(', ')}`)}`
+}
+
+/** What is said of a kind of key that does not exist. */
+export function noKind(kind: string): string {
+  const known = [...KINDS.keys()]
+  const written = known.map((each) => `'${each}'`)
+  return `there is no kind of key ${kind}: ${orNearest(kind, known, `use ${written.join(', ')}`)}`
+}
+
 const FORMS =
   "write ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
 
 function takeApart(text: string, line: number): Parts {
   const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}
   if (names === undefined || value === undefined || kind === undefined || about === undefined) {
-    throw new SyntaxError('a declaration is one line: local name = ARGV[1] -- kind: meaning')
+    throw new SyntaxError(
+      'a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is',
+    )
   }
   const [name, start, ...rest] = names.split(',').map((one) => one.trim())
-  if (name === undefined || rest.length > 0 || !/^[a-z][a-z0-9_]*$/.test(name)) {
-    throw new SyntaxError(`${names} is not a name in lower case with underscores`)
-  }
+  const isPair = /^(?:KEYS|ARGV), /.test(value)
+  if (name === undefined || rest.length > 0 || (start !== undefined && !isPair))
+    throw new SyntaxError(`this line declares ${names}: write one declaration a line`)
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new SyntaxError(notSnake(name))
   return { name, ...(start === undefined ? {} : { start }), value, kind, about: about.trim(), line }
 }
 
@@ -214,8 +241,11 @@ function repeatedFields(kind: string): ScalarField[] | null {
   if (inner === undefined) return null
   const fields = scalarFields(inner)
   if (fields.length === 0)
-    throw new SyntaxError('a repeated argument names its fields: repeated (id:integer)')
+    throw new SyntaxError('this repeated argument has no field: write repeated (id:integer): what it is')
   const odd = fields.find(({ optional }) => optional)
-  if (odd) throw new SyntaxError(`the field ${odd.name} of a repeated argument cannot be null`)
+  if (odd)
+    throw new SyntaxError(
+      `the field ${odd.name} of a repeated argument cannot be null: remove its question mark`,
+    )
   return fields
 }

@@ -1,6 +1,20 @@
 import type { AnswerField, ScalarField, ScalarType } from './contract.ts'
+import { orNearest } from './nearest.ts'
 
 const SCALARS = new Set<string>(['integer', 'number', 'big', 'text', 'bytes', 'flag'])
+/** What the types of other languages are called here. */
+export const ELSEWHERE: Readonly<Record<string, ScalarType>> = {
+  int: 'integer',
+  long: 'big',
+  bigint: 'big',
+  float: 'number',
+  double: 'number',
+  string: 'text',
+  str: 'text',
+  buffer: 'bytes',
+  bool: 'flag',
+  boolean: 'flag',
+}
 const FIELD = /^([a-z][a-z0-9_]*):(?:\[([^\]]*)\]|([a-z]+))(\?)?$/
 const WORDS = /[^\s[\]]*\[[^\]]*\]\??|\S+/g
 
@@ -12,7 +26,8 @@ export function answerFields(text: string): AnswerField[] {
 /** The fields of one record or of one group of a repeated argument. */
 export function scalarFields(text: string): ScalarField[] {
   return answerFields(text).map((field) => {
-    if (field.type === 'list') throw new SyntaxError(`a list cannot hold the list ${field.name}`)
+    if (field.type === 'list')
+      throw new SyntaxError(`${field.name} is a list in a list: give its fields to the list around it`)
     return field
   })
 }
@@ -23,23 +38,32 @@ function isScalarType(type: string): type is ScalarType {
 
 function answerField(word: string): AnswerField {
   const [, name, record, type, mark] = FIELD.exec(word) ?? []
-  if (name === undefined) throw new SyntaxError(`cannot read the field ${word}: write name:type`)
+  if (name === undefined)
+    throw new SyntaxError(
+      `the field ${word} is not written as name:type: write it in lower case and without blanks, as seats:integer`,
+    )
   const optional = mark === undefined ? {} : { optional: true as const }
   if (record !== undefined) return { name, type: 'list', ...optional, fields: someFields(name, record) }
   if (type === undefined || !isScalarType(type)) {
-    throw new SyntaxError(`${name} has the unknown type ${type}: use ${[...SCALARS].join(', ')}`)
+    throw new SyntaxError(`${name} has the type ${type}, which does not exist: ${typeFor(name, type)}`)
   }
   return { name, type, ...optional }
 }
 
+/** The type that was meant. */
+function typeFor(name: string, type = ''): string {
+  if (SCALARS.has(name)) return `the name stands first, ${type}:${name}`
+  return orNearest(type, [...SCALARS], `use ${ELSEWHERE[type] ?? [...SCALARS].join(', ')}`)
+}
+
 function someFields(name: string, record: string): ScalarField[] {
   const fields = scalarFields(record)
-  if (fields.length === 0) throw new SyntaxError(`the list ${name} names no field`)
+  if (fields.length === 0) throw new SyntaxError(`the list ${name} has no field: write ${name}:[id:integer]`)
   return fields
 }
 
 function unique<Field extends { readonly name: string }>(fields: Field[]): Field[] {
   const twice = fields.find((field, index) => fields.findIndex(({ name }) => name === field.name) !== index)
-  if (twice) throw new SyntaxError(`the field ${twice.name} is declared twice`)
+  if (twice) throw new SyntaxError(`the field ${twice.name} is declared twice: rename one`)
   return fields
 }

@@ -1,11 +1,12 @@
 import type { AnswerField, OptionalCommand } from './contract.ts'
 import { answerFields } from './fields.ts'
 import { linesOf } from './lines.ts'
+import { orNearest } from './nearest.ts'
 
 /** Called with a line of the built script and what is wrong there. */
 export type Refuse = (line: number, message: string) => void
 
-interface DeclaredAnswer {
+export interface DeclaredAnswer {
   readonly line: number
   /** Null when the line could not be read. */
   readonly fields: readonly AnswerField[] | null
@@ -30,14 +31,28 @@ interface Tag {
   text: string
 }
 
+const TAGS = ['@returns', '@cost', '@reads', '@repeats', '@optional']
+const OTHER_TAG = `use ${TAGS.join(', ')}; arguments are declared behind the head`
 const WORD = /^[a-z][a-z0-9_-]*$/
+
+const NO_HEAD =
+  'the file does not begin with a head: write --[[ in line 1, then what the operation does, and ]]'
+const NOT_FIRST = 'the head is not the first in the file: move --[[ to line 1'
+const NO_END = 'the head has no end: write ]] in the line behind its last tag'
 
 /** Reads the head of an operation; null when the file does not begin with one. */
 export function readHead(source: string, refuse: Refuse): Head | null {
   const lines = linesOf(source)
   const end = lines.findIndex((line) => line.trimEnd().endsWith(']]'))
   if (!lines[0]?.startsWith('--[[') || end < 0) {
-    refuse(1, 'an operation begins with a --[[ head ]] that says what it does')
+    refuse(
+      1,
+      lines[0]?.startsWith('--[[')
+        ? NO_END
+        : lines.some((line) => line.startsWith('--[['))
+          ? NOT_FIRST
+          : NO_HEAD,
+    )
     return null
   }
   const text = lines.slice(0, end + 1)
@@ -62,9 +77,11 @@ export function optionalCommands(source: string): OptionalCommand[] {
 function assemble(lines: readonly string[], after: number, refuse: Refuse): Head {
   const { prose, tags } = split(lines)
   const about = paragraphs(prose)
-  if (about === '') refuse(1, 'the head says in a sentence what the operation does')
+  if (about === '')
+    refuse(1, 'the head does not say what the operation does: write a sentence above its tags')
   const answers = readAnswers(tags, refuse)
-  if (answers.size === 0) refuse(1, 'the head declares no answer: write @returns word')
+  if (answers.size === 0)
+    refuse(1, 'the head declares no answer: write @returns word  name:type, one line for each answer')
   return {
     about,
     answers,
@@ -85,7 +102,7 @@ function split(lines: readonly string[]): { prose: string[]; tags: Tag[] } {
     if (name !== undefined) tags.push({ name, line: index + 1, text: (text ?? '').trim() })
     else if (open && /^\s+\S/.test(line)) open.text = `${open.text} ${line.trim()}`.trim()
     else if (!open) prose.push(line.trim())
-    else if (line.trim() !== '') tags.push({ name: line.trim(), line: index + 1, text: '' })
+    else if (line.trim() !== '') tags.push({ name: '', line: index + 1, text: line.trim() })
   }
   return { prose, tags }
 }
@@ -103,8 +120,9 @@ function readAnswers(tags: readonly Tag[], refuse: Refuse): Map<string, Declared
   const answers = new Map<string, DeclaredAnswer>()
   for (const { line, text } of tags.filter(({ name }) => name === 'returns')) {
     const word = text.split(/\s/, 1)[0] ?? ''
-    if (!WORD.test(word)) refuse(line, `@returns begins with a status word in lower case, not "${word}"`)
-    else if (answers.has(word)) refuse(line, `@returns ${word} is declared twice`)
+    if (word === '') refuse(line, '@returns has no status word: write @returns word  name:type')
+    else if (!WORD.test(word)) refuse(line, `@returns ${word}: a status word is in lower case`)
+    else if (answers.has(word)) refuse(line, `the head declares @returns ${word} twice: remove one`)
     else
       answers.set(word, { line, fields: attempt(line, () => answerFields(text.slice(word.length)), refuse) })
   }
@@ -113,20 +131,28 @@ function readAnswers(tags: readonly Tag[], refuse: Refuse): Map<string, Declared
 
 function readCost(tags: readonly Tag[], refuse: Refuse): string {
   for (const { name, line } of tags) {
-    if (!['returns', 'cost', 'reads', 'repeats', 'optional'].includes(name))
-      refuse(line, `the head has no tag for: ${name}`)
+    if (name === '')
+      refuse(
+        line,
+        'the head has text behind its tags: move it above them, or indent it to continue the tag above',
+      )
+    else if (!TAGS.includes(`@${name}`))
+      refuse(line, `there is no tag @${name}: ${orNearest(`@${name}`, TAGS, OTHER_TAG)}`)
   }
-  const cost = tags.find(({ name }) => name === 'cost')?.text ?? ''
-  if (cost === '') refuse(1, 'the head has no @cost')
-  return cost
+  const [cost, more] = tags.filter(({ name }) => name === 'cost')
+  if (!cost?.text)
+    refuse(cost?.line ?? 1, 'the head does not say what bounds the work: write @cost O(1), or what it is')
+  if (more)
+    refuse(more.line, 'the head has two @cost: write one, and continue it in lines that begin with blanks')
+  return cost?.text ?? ''
 }
 
 function readRepeats(tags: readonly Tag[], refuse: Refuse): string | null {
   const tag = tags.find(({ name }) => name === 'repeats')
   if (!tag) return null
-  if (tag.text === '') refuse(tag.line, '@repeats says why the script may run twice')
+  if (tag.text === '') refuse(tag.line, '@repeats has no reason: write why the script may run twice')
   if (tags.some(({ name }) => name === 'reads'))
-    refuse(tag.line, 'a script with @reads may always run twice: leave @repeats out')
+    refuse(tag.line, 'a script with @reads may always run twice: remove @repeats')
   return tag.text
 }
 
@@ -134,7 +160,7 @@ function readOptional(tags: readonly Tag[], refuse: Refuse): OptionalCommand[] {
   return tags.flatMap(({ name, line, text }) => {
     if (name !== 'optional') return []
     const found = optionalCommands(`-- @optional ${text}`)
-    if (found.length === 0) refuse(line, '@optional names a command in capitals and the reason')
+    if (found.length === 0) refuse(line, '@optional is not complete: write @optional COMMAND and the reason')
     return found
   })
 }

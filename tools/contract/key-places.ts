@@ -3,7 +3,7 @@ import type { RedisCall } from './redis-calls.ts'
 import { literal } from './scope.ts'
 
 /** The arguments of a call that must be keys, or why they cannot be found. */
-export type Places = { readonly keys: readonly Expression[] } | { readonly unclear: string }
+export type Places = { readonly keys: readonly Expression[] } | { readonly message: string }
 
 export function keyPlaces(call: RedisCall): Places {
   const places = call.command.keys
@@ -13,25 +13,33 @@ export function keyPlaces(call: RedisCall): Places {
   const last = places.last < 0 ? call.args.length : places.last
   const keys: Expression[] = []
   for (let place = places.first; place <= last; place += places.step) take(call, place, keys)
-  return keys.length === 0 ? { unclear: `${call.name} names no key` } : { keys }
+  return keys.length === 0
+    ? { message: `${call.name} has no key here: write it behind the command, as keys.name` }
+    : { keys }
 }
 
 function counted(call: RedisCall, count: number, also: number | undefined): Places {
   const counter = call.args[count - 1]
   if (counter?.type !== 'NumericLiteral')
-    return { unclear: `${call.name} needs its number of keys as a literal` }
+    return {
+      message: `the number of keys of ${call.name} is not written out: write it as a number, such as 2`,
+    }
   const keys: Expression[] = []
   if (also !== undefined) take(call, also, keys)
   for (let place = count + 1; place <= count + counter.value; place++) take(call, place, keys)
   const wanted = counter.value + (also === undefined ? 0 : 1)
-  return keys.length === wanted ? { keys } : { unclear: `${call.name} has fewer keys than it says` }
+  return keys.length === wanted
+    ? { keys }
+    : {
+        message: `${call.name} has ${counter.value} keys by its number, and not as many behind it: write the number of keys that follow`,
+      }
 }
 
 function afterStreams(call: RedisCall): Places {
   const at = call.args.findIndex((argument) => literal(argument) === 'STREAMS')
   const rest = call.args.slice(at + 1)
   if (at < 0 || rest.length === 0 || rest.length % 2 !== 0) {
-    return { unclear: `${call.name} needs its streams written out after 'STREAMS'` }
+    return { message: `${call.name} does not show its streams: write 'STREAMS', the keys, and as many ids` }
   }
   return { keys: rest.slice(0, rest.length / 2) }
 }

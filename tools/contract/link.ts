@@ -31,7 +31,7 @@ export function link(file: string, text: string, modules: Modules, list: KeyList
     problems.push({ ...locate(built.lines, line), message }),
   )
   problems.push(...built.problems, ...(keys?.problems ?? []))
-  return { ...built, source, problems, keyFile: list?.file ?? null }
+  return { ...built, source, problems, keyList: list }
 }
 
 /** `keys`: their declarations, and the table of them, each line with the one of the list that it comes from. */
@@ -56,7 +56,7 @@ function linked(
     lines: linker.lines,
     modules,
     problems: linker.problems,
-    keyFile: null,
+    keyList: null,
   }
 }
 
@@ -97,7 +97,7 @@ class Linker {
 
   #refuseCircle(definition: Definition, users: readonly Definition[]): void {
     const names = [...users.slice(users.indexOf(definition)), definition].map((each) => each.names[0])
-    const message = `these need each other, and Lua knows a name only behind its definition: ${names.join(' → ')}`
+    const message = `these definitions need each other, ${names.join(' → ')}: make one of them, for Lua knows a name only behind its definition`
     this.problems.push({ file: definition.file, line: definition.line, message })
     this.#defined.add(definition)
   }

@@ -50,7 +50,7 @@ function definedTwice(name: string, { file, line, text }: Definition, other: Def
   return {
     file,
     line: line + Math.max(at, 0),
-    message: `${name} is defined in ${other.file}, too: rename one`,
+    message: `${name} is also defined in ${other.file}: rename one`,
   }
 }
 
@@ -116,8 +116,10 @@ function sections({ body, comments = [] }: Chunk): Section[] {
   return found.filter(({ statements }) => statements.length > 0)
 }
 
-const OPTIONAL_ELSEWHERE = '@optional stands right above the function that calls the command'
-const ONLY_DEFINITIONS = 'a module holds local functions and constants, and nothing else'
+const OPTIONAL_ELSEWHERE =
+  '@optional is not above a function: move it right above the one that calls the command'
+const ONLY_DEFINITIONS =
+  'a module has local functions and constants only: write local function name(…), or move this into an operation'
 
 function namesOf(statement: Statement): string[] | null {
   if (statement.type === 'LocalStatement') return statement.variables.map(({ name }) => name)

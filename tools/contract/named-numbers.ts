@@ -5,7 +5,7 @@ import type { LineRun } from './contract.ts'
 import { type Edit, withEdits } from './edit.ts'
 import type { Refuse } from './head.ts'
 import { locate } from './locate.ts'
-import { nearest } from './nearest.ts'
+import { orNearest } from './nearest.ts'
 import { parseLua } from './parse-lua.ts'
 import { lineOf, literal, type Names, resolve, spanOf } from './scope.ts'
 import { type Table, valueIn } from './tables.ts'
@@ -82,9 +82,8 @@ function fieldOf(node: Node): string | null {
 }
 
 function unknownName(base: Node, name: string, { names }: Table): string {
-  const like = nearest(name, names)
   const table = base.type === 'Identifier' ? base.name : ''
-  return `${table} has no ${name}${like === null ? '' : `: did you mean ${like}?`}`
+  return `${table} has no ${name}: ${orNearest(name, names, `it has ${names.join(', ')}`)}`
 }
 
 /** `at + SPECS.name` of the first field is `at`: a sum costs as much as what it is for. */

@@ -8,6 +8,12 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return ranked[0]?.each ?? null
 }
 
+/** `did you mean seats?`, or what else to do where no name is like it. */
+export function orNearest(name: string, known: readonly string[], otherwise: string): string {
+  const like = nearest(name, known)
+  return like === null ? otherwise : `did you mean ${like}?`
+}
+
 /** Letters that are put in, left out, others, or the two of a pair in the wrong order (Damerau 1964). */
 function distance(one: string, other: string): number {
   let before: number[] = []

@@ -13,10 +13,7 @@ const INCLUDE = /^\s*@include\b/
 export function refuseOldGrammar(chunk: Chunk, refuse: Refuse): void {
   for (const { value, loc } of chunk.comments ?? []) {
     if (INCLUDE.test(value))
-      refuse(
-        loc?.start.line ?? 1,
-        'there are no includes any more: remove this line, for names are found in the modules below shared',
-      )
+      refuse(loc?.start.line ?? 1, 'remove this line: names of modules below shared are known without it')
   }
 }
 

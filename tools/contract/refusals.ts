@@ -9,7 +9,9 @@ import type { Refuse } from './head.ts'
 import { parseLua } from './parse-lua.ts'
 import { argumentsOf, type Call, lineOf, resolve, type Span, spanOf } from './scope.ts'
 
-const FORM = 'try stands by itself, in the script: write local name = try(open_name(…))'
+/** How `try` is written. */
+export const TRY_FORM =
+  'try stands in a statement of its own, outside functions: write local name = try(open_name(…))'
 
 /** The text of a script with what `try` stands for, on the same lines. */
 export function withRefusals(text: string, refuse: Refuse): string {
@@ -26,7 +28,7 @@ export function withRefusals(text: string, refuse: Refuse): string {
     return editsFor(text, statement, call, refusal)
   })
   for (const name of names.globalReads)
-    if (name.name === 'try' && !tried.has(name)) refuse(lineOf(name), FORM)
+    if (name.name === 'try' && !tried.has(name)) refuse(lineOf(name), TRY_FORM)
   return withEdits(text, edits)
 }
 

@@ -24,7 +24,10 @@ function oddLine(bytes: Uint8Array): { line: number; message: string } | null {
       return { line: at + 1, message }
     }
     if (control !== undefined) {
-      const message = `this line has the control character \\${control.charCodeAt(0)}: write it so, in a text`
+      const message =
+        control === '\r'
+          ? 'this line has line breaks of old Macs: save the file with line breaks of Unix or Windows'
+          : `this line has the control character \\${control.charCodeAt(0)}: write it so, in a text`
       return { line: at + 1, message }
     }
   }

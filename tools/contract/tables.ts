@@ -56,7 +56,8 @@ export function readTable(
     return { name: name?.name ?? '', table: { kind, fields: [], names: [] } }
   }
   const twice = table.names.find((each, at) => table.names.indexOf(each) < at)
-  if (twice !== undefined) refuse(lineOf(statement), `${name.name} has two fields called ${twice}`)
+  if (twice !== undefined)
+    refuse(lineOf(statement), `${name.name} has two fields called ${twice}: rename one`)
   return { name: name.name, table }
 }
 
@@ -92,13 +93,18 @@ function isWhole(texts: readonly (string | null)[]): texts is readonly string[] 
 }
 
 /** How an argument of each type is read. */
-const WRITTEN: ReadonlyMap<string, (place: number) => string> = new Map([
+export const WRITTEN: ReadonlyMap<string, (place: number) => string> = new Map([
   ['text', (place) => `ARGV[${place}]`],
   ['bytes', (place) => `ARGV[${place}]`],
   ['integer', (place) => `tonumber(ARGV[${place}])`],
   ['number', (place) => `tonumber(ARGV[${place}])`],
   ['flag', (place) => `ARGV[${place}] == '1'`],
 ])
+
+/** Not one that was refused where it stands. */
+export function isOfArguments(table: Table | undefined): table is Table & { readonly kind: 'arguments' } {
+  return table?.kind === 'arguments' && table.fields.length > 0
+}
 
 /** The value of a local that holds arguments from this place on. */
 export function writtenArguments({ fields }: Table, from: number): string {
@@ -147,7 +153,8 @@ export function withTables(text: string, known: Known, refuse: Refuse): Named {
 
 function taken(name: string, from: number, known: Known, line: number, refuse: Refuse): string {
   const table = known(name)
-  if (table?.kind === 'arguments') return writtenArguments(table, from)
-  refuse(line, `${name} names no arguments in any module: ${FORM_OF_ARGUMENTS}`)
+  if (isOfArguments(table)) return writtenArguments(table, from)
+  if (table?.kind !== 'arguments')
+    refuse(line, `${name} names no arguments in any module: ${FORM_OF_ARGUMENTS}`)
   return `{ ARGV[${from}] }`
 }

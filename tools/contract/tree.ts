@@ -5,6 +5,7 @@ import { type ModuleFile, type Modules, modulesOf } from './modules.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './script.ts'
 import { readText } from './source-text.ts'
+import { joined } from './spelling.ts'
 
 interface SourceFile extends Source {
   readonly text: string
@@ -114,7 +115,7 @@ function operationsOf(root: string, structure: string, problems: Problem[]): Sou
   })
 }
 
-const STRAY = 'nothing is made of it: operations lie in <structure>/<operation>.lua, modules in shared'
+const STRAY = 'this file is no operation and no module: move it to <structure>/<operation>.lua, or to shared'
 
 /** Files of Lua that lie where neither operations nor modules do. */
 function straysIn(root: string): string[] {
@@ -126,11 +127,17 @@ function straysIn(root: string): string[] {
   )
 }
 
+function misspelt(part: string): string {
+  return part.toLowerCase() === 'keys'
+    ? `${part}.lua is not the list of keys: rename it to keys.lua`
+    : `${part} is not in lower case with hyphens: rename it to ${joined(part, '-')}`
+}
+
 function misnamed(name: string, file: string): Problem[] {
-  const odd = name.split('/').filter((part) => !KEBAB.test(part))
-  const messages = odd.map((part) => `${part} is not a name in lower case with hyphens`)
+  const problems: Problem[] = []
+  const refuse = (message: string): void => void problems.push({ file, line: 1, message })
+  for (const part of name.split('/')) if (!KEBAB.test(part)) refuse(misspelt(part))
   const operation = name.split('/')[1] ?? ''
-  if (RESERVED.has(operation))
-    messages.push(`${operation} is a reserved word in other languages: take another verb`)
-  return messages.map((message) => ({ file, line: 1, message }))
+  if (RESERVED.has(operation)) refuse(`${operation} is a reserved word in other languages: rename the file`)
+  return problems
 }

@@ -1,7 +1,7 @@
 // Which keys of its structure a script uses. It takes them of the table `keys`, which it may hand on to functions, under whatever name.
 
 import type { Identifier, MemberExpression, Node } from 'luaparse'
-import { nearest } from './nearest.ts'
+import { orNearest } from './nearest.ts'
 import { argumentsOf, type Binding, lineOf, type Names } from './scope.ts'
 import type { Refuse } from './head.ts'
 
@@ -18,6 +18,9 @@ export function usedKeys(names: Names, known: readonly string[], refuse: Refuse)
   return finder
 }
 
+const KEPT = 'the table keys is kept here: pass it to a function, or write keys.name for one key'
+const INDEXED = 'the key cannot be seen here: write its name, keys.name'
+
 class Finder implements UsedKeys {
   readonly direct: MemberExpression[] = []
   readonly given = new Set<string>()
@@ -25,12 +28,20 @@ class Finder implements UsedKeys {
   readonly #known: readonly string[]
   readonly #refuse: Refuse
   readonly #members: ReadonlyMap<Node, MemberExpression>
+  readonly #set: ReadonlySet<Node>
+  readonly #indexed: ReadonlySet<Node>
   readonly #followed = new Set<Binding>()
 
   constructor(names: Names, known: readonly string[], refuse: Refuse) {
     this.#names = names
     this.#known = known
     this.#refuse = refuse
+    this.#set = new Set<Node>(
+      names.nodes.flatMap((node) => (node.type === 'AssignmentStatement' ? node.variables : [])),
+    )
+    this.#indexed = new Set<Node>(
+      names.nodes.flatMap((node) => (node.type === 'IndexExpression' ? [node.base] : [])),
+    )
     const members = names.nodes.filter((node) => node.type === 'MemberExpression')
     this.#members = new Map(members.map((node) => [node.base, node]))
   }
@@ -41,8 +52,7 @@ class Finder implements UsedKeys {
       const member = this.#members.get(name)
       if (member === undefined) this.#follow(name)
       else {
-        this.direct.push(member)
-        this.#check(member)
+        if (this.#mayStand(member)) this.direct.push(member)
       }
     }
   }
@@ -51,8 +61,7 @@ class Finder implements UsedKeys {
   #follow(name: Identifier): void {
     const call = this.#names.calls.find((each) => argumentsOf(each).includes(name))
     const fn = call && this.#names.bindingOf(call.base)?.fn
-    if (call === undefined || !fn)
-      return this.#refuse(lineOf(name), 'keys may be given to a function, or asked for a key, no more')
+    if (call === undefined || !fn) return this.#refuse(lineOf(name), this.#indexed.has(name) ? INDEXED : KEPT)
     const parameter = fn.parameters[argumentsOf(call).indexOf(name)]
     const binding = this.#names.bindingOf(parameter)
     if (!binding || this.#followed.has(binding)) return
@@ -62,18 +71,26 @@ class Finder implements UsedKeys {
       if (member === undefined) this.#follow(read)
       else {
         this.given.add(member.identifier.name)
-        this.#check(member)
+        this.#mayStand(member)
       }
     }
   }
 
-  #check(member: MemberExpression): void {
+  /** False for what is refused. */
+  #mayStand(member: MemberExpression): boolean {
     const { name } = member.identifier
-    if (this.#known.includes(name)) return
-    const like = nearest(name, this.#known)
-    this.#refuse(
-      lineOf(member),
-      `the structure has no key ${name}: ${like === null ? `list it in its keys.lua, ${name} = 'hash', -- what it holds` : `did you mean ${like}?`}`,
-    )
+    const isKnown = this.#known.includes(name)
+    const isSet = this.#set.has(member)
+    if (!isKnown)
+      this.#refuse(
+        lineOf(member),
+        `the structure has no key ${name}: ${orNearest(name, this.#known, `list it in its keys.lua, ${name} = 'hash', -- what it holds`)}`,
+      )
+    else if (isSet)
+      this.#refuse(
+        lineOf(member),
+        `keys.${name} may not be set, for it is the name of a key: call a command to change what the key holds`,
+      )
+    return isKnown && !isSet
   }
 }

@@ -43,16 +43,20 @@ export function keysOf(file: string, { source, lines, modules }: Built, list: Ke
   const own = direct.flatMap((member) => {
     const at = locate(lines, lineOf(member))
     if (at.file !== file) {
-      refuse(lineOf(member), 'a module takes keys as a parameter')
+      refuse(
+        lineOf(member),
+        `a module does not see the table keys: pass it as the first parameter, or the key keys.${member.identifier.name}`,
+      )
       return []
     }
     const { name } = member.identifier
     return [{ line: at.line, column: member.loc?.start.column ?? 0, name, local: localFor(name) }]
   })
   function localFor(name: string): string {
-    const isHidden = names.bindings.some(
-      (each) => each.name === name && locate(lines, each.line).file === file,
-    )
+    // A global of that name is refused, and must not become the key.
+    const isHidden =
+      names.bindings.some((each) => each.name === name && locate(lines, each.line).file === file) ||
+      [...names.globalReads, ...names.globalWrites].some((each) => each.name === name)
     return isHidden || modules.has(name) ? `${name}_key` : name
   }
   const byItself = new Set(own.map(({ name }) => name))
