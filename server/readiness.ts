@@ -15,6 +15,7 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['BUSY', 'Redis is busy with a script'],
   ['LOADING', 'Redis is loading its data'],
   ['MASTERDOWN', 'Redis is a replica that has lost its primary'],
+  ['NOAUTH', 'Redis wants a password, and REDIS_URL has none'],
 ])
 
 const LOADING = 'the scripts are not loaded yet'

@@ -14,4 +14,9 @@ if stored then
   local version, known = parse_document(stored)
   return { 'existed', version, known }
 end
-return { 'created', store_document(keys, name, 0, document, clock_us()) }
+local version, written = stored_document(0, document, clock_us())
+-- The document last: a name is never there without one, whichever right is missing.
+redis.call('HSET', keys.meta, 'layout', CATALOG_LAYOUT)
+redis.call('ZADD', keys.names, '0', name)
+redis.call('HSET', keys.documents, name, written)
+return { 'created', version }

@@ -8,11 +8,14 @@ Removes a name and its document. A catalog without names leaves no key.
 local name = ARGV[1] -- text: the name
 
 try(refusal_of_catalog(keys.meta))
+local is_last = redis.call('HLEN', keys.documents) == 1
+-- Removes nothing: without this right the name must stay.
+redis.call('HDEL', keys.documents, '')
 redis.call('ZREM', keys.names, name)
-if redis.call('HDEL', keys.documents, name) == 1 then
-  if redis.call('EXISTS', keys.documents) == 0 then
-    redis.call('DEL', keys.meta)
-  end
-  return { 'removed' }
+if redis.call('HDEL', keys.documents, name) == 0 then
+  return { 'absent' }
 end
-return { 'absent' }
+if is_last then
+  redis.call('HDEL', keys.meta, 'layout')
+end
+return { 'removed' }

@@ -26,10 +26,10 @@ end
 if version ~= seen then
   return { 'conflict', version, known }
 end
+local next_version, written = stored_document(version, document, clock_us())
 if #document <= math.max(#known, SMALL_BYTES) then
-  redis.call('HDEL', keys.documents, name)
+  -- Removes nothing: what has written may go on to write where memory is out. The document itself stays until the new one is there.
+  redis.call('HDEL', keys.documents, '')
 end
-return {
-  'replaced',
-  store_document(keys, name, version, document, clock_us()),
-}
+redis.call('HSET', keys.documents, name, written)
+return { 'replaced', next_version }

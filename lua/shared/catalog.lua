@@ -16,11 +16,8 @@ local function parse_document(stored)
   return tonumber(version), document
 end
 
--- Stores a document with a version greater than that of the one it replaces.
-local function store_document(keys, name, old_version, document, now_us)
+-- A document as it is stored, with a version greater than that of the one it replaces.
+local function stored_document(old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
-  redis.call('HSET', keys.documents, name, string.format('%.0f ', version) .. document)
-  redis.call('ZADD', keys.names, '0', name)
-  redis.call('HSET', keys.meta, 'layout', CATALOG_LAYOUT)
-  return version
+  return version, string.format('%.0f ', version) .. document
 end

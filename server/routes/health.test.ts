@@ -90,6 +90,18 @@ test('a Redis that is busy with a script is told as that', async () => {
   await redis.stop()
 })
 
+test('a Redis that has been given a password is told as that', async () => {
+  const redis = await startRedis()
+  {
+    await using app = await startApp(redis.port, { deadline: '1s' })
+    await app.client.config('SET', 'requirepass', 'secret')
+    app.client.disconnect(true)
+    const told = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
+    await expect.poll(told).toBe('Not ready: Redis wants a password, and REDIS_URL has none.')
+  }
+  await redis.stop()
+})
+
 test('a service is not ready while no write can succeed, or where its user may not write for a structure', async () => {
   const redis = await startRedis()
   {

@@ -16,15 +16,10 @@ return { 'absent' }
 end
 local version, document = parse_document(stored)
 return { 'found', version, document }` }
-const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
-local keys = {
-meta = meta,
+const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 3, -1, 1], text: `local meta = KEYS[1]
 local names = KEYS[2]
-names = KEYS[2],
 local documents = KEYS[2]
-local documents = KEYS[3]
-documents = documents,
-}` }
+local documents = KEYS[3]` }
 const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local after = ARGV[1]
 local limit = tonumber(ARGV[2])
 local refusal = refusal_of_catalog(meta) if refusal then return refusal end
@@ -44,7 +39,7 @@ end
 read = upto
 end
 return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }` }
-const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7], text: `local name = ARGV[1]
+const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7, 1, 4], text: `local name = ARGV[1]
 local document = ARGV[2]
 local refusal = refusal_of_catalog(meta) if refusal then return refusal end
 local stored = redis.call('HGET', documents, name)
@@ -52,18 +47,24 @@ if stored then
 local version, known = parse_document(stored)
 return { 'existed', version, known }
 end
-return { 'created', store_document(keys, name, 0, document, clock_us()) }` }
-const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 9], text: `local name = ARGV[1]
+local version, written = stored_document(0, document, clock_us())
+redis.call('HSET', meta, 'layout', '1')
+redis.call('ZADD', names, '0', name)
+redis.call('HSET', documents, name, written)
+return { 'created', version }` }
+const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 2, 1, 9], text: `local name = ARGV[1]
 local refusal = refusal_of_catalog(meta) if refusal then return refusal end
+local is_last = redis.call('HLEN', documents) == 1
+redis.call('HDEL', documents, '')
 redis.call('ZREM', names, name)
-if redis.call('HDEL', documents, name) == 1 then
-if redis.call('EXISTS', documents) == 0 then
-redis.call('DEL', meta)
+if redis.call('HDEL', documents, name) == 0 then
+return { 'absent' }
 end
-return { 'removed' }
+if is_last then
+redis.call('HDEL', meta, 'layout')
 end
-return { 'absent' }` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 19], text: `local name = ARGV[1]
+return { 'removed' }` }
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 14, 1, 4], text: `local name = ARGV[1]
 local seen = tonumber(ARGV[2])
 local document = ARGV[3]
 local refusal = refusal_of_catalog(meta) if refusal then return refusal end
@@ -78,13 +79,12 @@ end
 if version ~= seen then
 return { 'conflict', version, known }
 end
+local next_version, written = stored_document(version, document, clock_us())
 if #document <= math.max(#known, 8192) then
-redis.call('HDEL', documents, name)
+redis.call('HDEL', documents, '')
 end
-return {
-'replaced',
-store_document(keys, name, version, document, clock_us()),
-}` }
+redis.call('HSET', documents, name, written)
+return { 'replaced', next_version }` }
 
 export interface GetArguments {
   /** the name */
@@ -102,7 +102,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
+  script: /* @__PURE__ */ linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
   parts: ['meta', 'documents'],
   encode(args) {
     return [
@@ -151,7 +151,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
+  script: /* @__PURE__ */ linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -193,7 +193,7 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/put', 'e995615b2a0f5b56b28f3cdbb7a0b47fee5dbb86', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
+  script: /* @__PURE__ */ linked('catalog/put', '960474b61f02d20d290511517a7a29e6daca5afd', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 4, sharedClock, 0, 4, putLua, 8, 5]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -237,7 +237,7 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
+  script: /* @__PURE__ */ linked('catalog/remove', 'ccf47e5b45731a1cfe593d56b051cb42cc2756a0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 3, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 11]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -278,8 +278,8 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/replace', '45f0276ef2fdb91fdd2d9348b312c8027990ba04', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/replace', '87ca0e31465c3e61698e02b542ad715db439bd56', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 7, sharedCatalog, 11, 4, sharedClock, 0, 4, replaceLua, 15, 6]),
+  parts: ['meta', 'documents'],
   encode(args) {
     return [
       args.name,

@@ -84,7 +84,7 @@ local added = redis.call('HSET', calls, call_id.caller, call_record(call_id, now
 forget_old_calls(calls, call_id, added, now_ms)
 end
 end` }
-export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 7], text: `local function refusal_of_catalog(meta)
+export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 4], text: `local function refusal_of_catalog(meta)
 local layout = redis.call('HGET', meta, 'layout') or '1'
 if layout ~= '1' then
 return redis.error_reply('LAYOUT ' .. layout)
@@ -95,12 +95,9 @@ local function parse_document(stored)
 local version, document = string.match(stored, '^(%d+) (.*)$')
 return tonumber(version), document
 end
-local function store_document(keys, name, old_version, document, now_us)
+local function stored_document(old_version, document, now_us)
 local version = math.max(old_version + 1, now_us)
-redis.call('HSET', keys.documents, name, string.format('%.0f ', version) .. document)
-redis.call('ZADD', keys.names, '0', name)
-redis.call('HSET', keys.meta, 'layout', '1')
-return version
+return version, string.format('%.0f ', version) .. document
 end` }
 export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps.lua', taken: [4, 3, 10, 7], text: `local function behind_ms(token, now_ms)
 return math.max(0, math.ceil(token / 1000) - now_ms)

@@ -2,11 +2,42 @@
 // called again.
 
 import Database from 'libsql'
-import type { Autocomplete, RateLimit } from 'perilune'
+import type { Autocomplete, Catalog, CatalogEntry, RateLimit } from 'perilune'
 import { sqlite } from 'perilune/sqlite'
 import { describe, expect, test } from 'vitest'
+import contract from '../../lua/contract.json' with { type: 'json' }
 import type { Kind } from '../../src/collection/forms.ts'
 import { setup } from '../denied-fixture.ts'
+
+test.each(contract.structures.catalog.commands)(
+  'without %s each name of a catalog keeps its document',
+  async (command) => {
+    const { redis, name, without } = await setup()
+    const changes: Record<string, (catalog: Catalog<string>) => Promise<unknown>> = {
+      put: (catalog) => catalog.put('new', 'first'),
+      update: (catalog) => catalog.update('old', (document) => `${document}, changed`),
+      remove: (catalog) => catalog.remove('old'),
+    }
+    for (const [word, change] of Object.entries(changes)) {
+      const catalog = redis.catalog<string>(`${name} ${word}`)
+      await catalog.put('old', 'document')
+
+      const wasRefused = await without(command, () => change(catalog))
+
+      const { entries, total } = await catalog.list()
+      expect(entries.map((entry) => entry.document)).toEqual(wasRefused ? ['document'] : expect.anything())
+      expect([total, await catalog.get('new')]).toEqual([entries.length, documentOf(entries, 'new')])
+      if (wasRefused) await change(catalog)
+      await catalog.remove('old')
+      await catalog.remove('new')
+      expect(await catalog.list()).toMatchObject({ entries: [], total: 0 })
+    }
+  },
+)
+
+function documentOf(entries: readonly CatalogEntry<string>[], name: string): string | null {
+  return entries.find((entry) => entry.name === name)?.document ?? null
+}
 
 const SEARCHES = ['zrangebylex', 'zrevrangebylex', 'zlexcount', 'zrangebyscore', 'zcount']
 
