@@ -29,8 +29,8 @@ export async function openLine(
   let lastError: unknown
   connection.on('error', (error) => {
     lastError = error
-    // ioredis 5 says so when a slot has left the node, for it takes that for an answer that it did not ask for.
-    if (error.message.startsWith('Command queue state error')) connection.disconnect()
+    // ioredis 5 says so of each channel whose slot has left the node, for it takes that for an answer that it did not ask for.
+    if (error.message.startsWith('Command queue state error')) end(connection)
   })
   connection.once('end', () => events.onLost())
   connection.on(sharded ? 'smessage' : 'message', (channel, message) => events.onMessage(channel, message))
@@ -41,9 +41,15 @@ export async function openLine(
   return new IoredisLine(connection, sharded, events)
 }
 
-/** One that has ended is left alone: ioredis would set a timer for its end, which keeps the process alive for two seconds. */
+/**
+ * One that ends, or has ended, is left alone: each time ioredis would listen for the end once more, and set a timer that keeps the process
+ * alive for two seconds.
+ */
 function end(connection: Redis): void {
-  if (connection.status !== 'close' && connection.status !== 'end') connection.disconnect()
+  // There is none before the connection is made, whatever its type says.
+  const stream: Partial<Redis['stream']> | undefined = connection.stream
+  const ends = connection.status === 'close' || connection.status === 'end' || stream?.writableEnded === true
+  if (!ends) connection.disconnect()
 }
 
 class IoredisLine implements Line {
@@ -143,7 +149,7 @@ class IoredisLine implements Line {
     setImmediate(() => {
       if (this.#unexplainedMoves <= 0) return
       this.#unexplainedMoves = 0
-      if (this.#unconfirmed.size > 0) this.#connection.disconnect()
+      if (this.#unconfirmed.size > 0) this.close()
       else for (const channel of this.#carried) void this.#askAgain(channel)
     })
   }

@@ -201,6 +201,23 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     expect(told.filter((word) => word !== 'lost' && word !== 'gap')).toEqual(['before', 'after', 'later'])
   })
 
+  test('many channels whose slot leaves are heard elsewhere, without a warning of too many listeners', async () => {
+    const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
+    const warned: string[] = []
+    const note = ({ message }: Error): void => void warned.push(message)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
+    const channels = Array.from({ length: 12 }, (_, n) => `${leaves}-${n}`)
+    await Promise.all(channels.map((channel) => driver.subscribe(channel, deaf)))
+
+    await giveSlot(await cluster.slotOf(leaves), { from, to })
+    for (const channel of channels) {
+      await until('the new owner counts it', async () => (await shardSubscribers(to, channel)) === 1)
+    }
+
+    expect(warned).toEqual([])
+  })
+
   test.skipIf(tellsNoSlot)('the slot of another channel that leaves is not noticed', async () => {
     const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
     await driver.subscribe(leaves, deaf)
