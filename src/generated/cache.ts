@@ -8,297 +8,297 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 46], text: `local id = ARGV[1]
-local codec = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local seen = tonumber(ARGV[4])
-local waited = tonumber(ARGV[5])
-local waits = ARGV[6] == '1'
-local tags = ARGV[7]
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local served = may_serve(head, tags, now_ms)
-if served and head.codec ~= codec then
-return redis.error_reply('CODEC ' .. head.codec)
+const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 46], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=ARGV[6]=='1'
+local i=ARGV[7]
+local j,k,l=open_entry(a,b)if j then return j end
+local m=clock_us()
+local n=math.floor(m/1000)
+local o=may_serve(k,i,n)
+if o and k.codec~=d then
+return redis.error_reply('CODEC '..k.codec)
 end
-if served and head.token ~= seen then
-return { 'found', now_ms, redis.call('GET', value) }
+if o and k.token~=f then
+return{'found',n,redis.call('GET',a)}
 end
-if known.lease_ends_ms > now_ms then
-if known.loader == id then
-return { 'elected', known.token, known.lease_ends_ms, now_ms }
+if l.lease_ends_ms>n then
+if l.loader==c then
+return{'elected',l.token,l.lease_ends_ms,n}
 end
-local left_ms = known.lease_ends_ms - now_ms
-if waits and not string.find(known.waiters, id .. ' ', 1, true) then
-if #known.waiters >= 16000 then
-return { 'loading', known.token, math.min(left_ms, 250), now_ms }
+local p=l.lease_ends_ms-n
+if h and not string.find(l.waiters,c..' ',1,true)then
+if#l.waiters>=16000 then
+return{'loading',l.token,math.min(p,250),n}
 end
-redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
+redis.call('HSET',b,'waiters',l.waiters..c..' ')
 end
-return { 'loading', known.token, left_ms, now_ms }
+return{'loading',l.token,p,n}
 end
-if waited > 0 and known.failed == waited then
-return { 'failed', now_ms, known.failure }
+if g>0 and l.failed==g then
+return{'failed',n,l.failure}
 end
-if served and known.resting_until_ms > now_ms then
-return { 'resting', known.resting_until_ms - now_ms, now_ms }
+if o and l.resting_until_ms>n then
+return{'resting',l.resting_until_ms-n,n}
 end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local lease_ends_ms = now_ms + lease_ms
+local p=next_token(math.max(l.token,l.floor,k.token),m)
+local q=n+e
 redis.call(
 'HSET',
-load,
+b,
 'layout',
 '1',
 'token',
-exact(token),
+exact(p),
 'loader',
-id,
+c,
 'lease_ends_ms',
-exact(lease_ends_ms)
+exact(q)
 )
-redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
-keep_load(load, token, lease_ms, now_ms)
-return { 'elected', token, lease_ends_ms, now_ms }` }
-const extendLua: LuaText = { file: 'lua/cache/extend.lua', taken: [9, 2, 1, 21, 1, 5], text: `local load, load_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
-for at = load_at, #load, 1 do
-local open = function()
-return read_load(load[at])
+redis.call('HDEL',b,'floor','failed','failure','resting_until_ms')
+keep_load(b,p,e,n)
+return{'elected',p,q,n}` }
+const extendLua: LuaText = { file: 'lua/cache/extend.lua', taken: [9, 2, 1, 21, 1, 5], text: `local a,b=KEYS,1
+local c,d=ARGV,1
+local e=math.floor(clock_us()/1000)
+local f,g={},{}
+for h=b,#a,1 do
+local i=function()
+return read_load(a[h])
 end
-local known, why = try_open(open, '1')
-found[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
-end
-end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local known = found[place]
-ends[place] = 0
-local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
-if is_live and known.token == tonumber(leases[at]) then
-ends[place] = now_ms + leases[at + 1]
-keep_load(load[place], 0, ends[place] - now_ms, now_ms)
-redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
+local j,k=try_open(i,'1')
+f[h]=j or false
+if not j then
+g[#g+1]=h-1
+g[#g+1]=k
 end
 end
-return { 'extended', now_ms, ends, refused }` }
-const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 6, 1, 7, 1, 20], text: `local id = ARGV[1]
-local rest_ms = tonumber(ARGV[2])
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] == '1'
-local reason = ARGV[6]
-local refusal, known = open_load(load) if refusal then return refusal end
-if known.loader ~= id then
-return { 'lost' }
+local h={}
+for i=d,#c,2 do
+local j=(i-d)/2+1
+local k=f[j]
+h[j]=0
+local l=k and k.lease_ends_ms>e and not is_revoked(k)
+if l and k.token==tonumber(c[i])then
+h[j]=e+c[i+1]
+keep_load(a[j],0,h[j]-e,e)
+redis.call('HSET',a[j],'lease_ends_ms',exact(h[j]))
 end
-local revoked = is_revoked(known)
-if is_open(known) then
-local now_ms = math.floor(clock_us() / 1000)
-redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
-if reason ~= '' and not revoked then
+end
+return{'extended',e,h,g}` }
+const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 6, 1, 7, 1, 20], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=ARGV[3]
+local e=ARGV[4]=='1'
+local f=ARGV[5]=='1'
+local g=ARGV[6]
+local h,i=open_load(a)if h then return h end
+if i.loader~=b then
+return{'lost'}
+end
+local j=is_revoked(i)
+if is_open(i)then
+local k=math.floor(clock_us()/1000)
+redis.call('HDEL',a,'lease_ends_ms','waiters')
+if g~=''and not j then
 redis.call(
 'HSET',
-load,
+a,
 'failed',
-exact(known.token),
+exact(i.token),
 'failure',
-reason,
+g,
 'resting_until_ms',
-exact(now_ms + rest_ms)
+exact(k+c)
 )
 end
-keep_load(load, known.token, rest_ms, now_ms)
-tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
+keep_load(a,i.token,c,k)
+tell_waiters(i.waiters,'ended',{channel=d,sharded=e,counted=f})
 end
-if revoked then
-return { 'revoked' }
+if j then
+return{'revoked'}
 end
-return { 'failed' }` }
-const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 8], text: `local token = tonumber(ARGV[1])
-local refusal, head = open_head(value) if refusal then return refusal end
-if head.token == 0 or head.token ~= token then
-return { 'absent' }
+return{'failed'}` }
+const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 8], text: `local b=tonumber(ARGV[1])
+local c,d=open_head(a)if c then return c end
+if d.token==0 or d.token~=b then
+return{'absent'}
 end
-if not head.held then
-redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
+if not d.held then
+redis.call('SETRANGE',a,'1',string.char(d.flags+4))
 end
-return { 'held' }` }
-const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 26], text: `local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-local loads = known.lease_ends_ms > now_ms
-local loading = loads and known.token or 0
-local lease_ends_ms = loads and known.lease_ends_ms or 0
-local version = math.max(known.version, head.version)
-if head.stale_until_ms <= now_ms then
-return { 'inspection', 'absent', 0, 0, 0, 0, 0, version, 0, 0, '', '', loading, lease_ends_ms, now_ms }
+return{'held'}` }
+const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 26], text: `local c,d,e=open_entry(a,b)if c then return c end
+local f=math.floor(clock_us()/1000)
+local g=e.lease_ends_ms>f
+local h=g and e.token or 0
+local i=g and e.lease_ends_ms or 0
+local j=math.max(e.version,d.version)
+if d.stale_until_ms<=f then
+return{'inspection','absent',0,0,0,0,0,j,0,0,'','',h,i,f}
 end
-return {
+return{
 'inspection',
-head.fresh_until_ms > now_ms and 'fresh' or 'stale',
-head.created_at_ms,
-head.load_ms,
-head.fresh_until_ms,
-head.stale_until_ms,
-head.token,
-version,
-head.flags,
-redis.call('STRLEN', value),
-head.codec,
-head.tags,
-loading,
-lease_ends_ms,
-now_ms,
+d.fresh_until_ms>f and'fresh'or'stale',
+d.created_at_ms,
+d.load_ms,
+d.fresh_until_ms,
+d.stale_until_ms,
+d.token,
+j,
+d.flags,
+redis.call('STRLEN',a),
+d.codec,
+d.tags,
+h,
+i,
+f,
 }` }
-const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 2, 4, 4], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
-redis.call('SET', generation, exact(newest), 'PX', '5184000000')
-tell_levels(generation, newest, { channel = channel, sharded = sharded })
-return { 'invalidated', newest }` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local existed = redis.call('UNLINK', value)
-local newest = math.max(head.token, known.token, known.floor)
-revoke(load, known, newest)
-if newest > 0 then
-local token = is_open(known) and known.token or newest
-local version = math.max(head.version, known.version)
-redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
-keep_load(load, newest, 0, math.floor(clock_us() / 1000))
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 2, 4, 4], text: `local b=ARGV[1]
+local c=ARGV[2]=='1'
+local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
+redis.call('SET',a,exact(d),'PX','5184000000')
+tell_levels(a,d,{channel=b,sharded=c})
+return{'invalidated',d}` }
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
+local d=ARGV[2]=='1'
+local e,f,g=open_entry(a,b)if e then return e end
+local h=redis.call('UNLINK',a)
+local i=math.max(f.token,g.token,g.floor)
+revoke(b,g,i)
+if i>0 then
+local j=is_open(g)and g.token or i
+local k=math.max(f.version,g.version)
+redis.call('HSET',b,'layout','1','token',exact(j),'version',exact(k))
+keep_load(b,i,0,math.floor(clock_us()/1000))
 end
-if head.held then
-tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+if f.held then
+tell_levels(a,i+1,{channel=c,sharded=d})
 end
-return { 'invalidated', existed }` }
-const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], text: `local value = KEYS[1]
-local load = KEYS[2]
-local load = KEYS[1]
-local generation = KEYS[1]` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 39, 1, 13], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local version = tonumber(ARGV[4])
-local flags = tonumber(ARGV[5])
-local fresh_ms = tonumber(ARGV[6])
-local stale_ms = tonumber(ARGV[7])
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
-local tags = ARGV[11]
-local payload = ARGV[12]
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local refusal, before = recall(redis.call('HGET', load, caller), call) if refusal then return refusal end
-if before then
-local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
-if fresh_until_ms == '0' then
-return { 'superseded', tonumber(newest) }
+return{'invalidated',h}` }
+const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], text: `local a=KEYS[1]
+local b=KEYS[2]
+local a=KEYS[1]
+local a=KEYS[1]` }
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 39, 1, 13], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i=tonumber(ARGV[7])
+local j=ARGV[8]
+local k=ARGV[9]=='1'
+local l=ARGV[10]=='1'
+local m=ARGV[11]
+local n=ARGV[12]
+local o,p,q=open_entry(a,b)if o then return o end
+local r=clock_us()
+local s=math.floor(r/1000)
+local t,u=recall(redis.call('HGET',b,d),e)if t then return t end
+if u then
+local v,w,x=string.match(u,'^(%d+) (%d+) (%d+)$')
+if v=='0'then
+return{'superseded',tonumber(x)}
 end
-return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
+return{'stored',tonumber(v),tonumber(w),s}
 end
-local newest = math.max(known.version, head.version)
-if version > 0 and version <= newest then
-remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-keep_load(load, 0, 0, now_ms)
-return { 'superseded', newest }
+local v=math.max(q.version,p.version)
+if f>0 and f<=v then
+remember_answer(b,d,e,s,'0 0 '..exact(v))
+keep_load(b,0,0,s)
+return{'superseded',v}
 end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-codec = codec,
-flags = flags,
-tags = tags,
-token = token,
-version = math.max(version, newest),
-load_ms = 0,
-fresh_ms = fresh_ms,
-stale_ms = stale_ms,
-}, payload, now_ms)
-revoke(load, known, token)
-if version > 0 then
-redis.call('HSET', load, 'version', exact(version))
+local w=next_token(math.max(q.token,q.floor,p.token),r)
+local x,y=keep_value(a,{
+codec=c,
+flags=g,
+tags=m,
+token=w,
+version=math.max(f,v),
+load_ms=0,
+fresh_ms=h,
+stale_ms=i,
+},n,s)
+revoke(b,q,w)
+if f>0 then
+redis.call('HSET',b,'version',exact(f))
 end
 remember_answer(
-load,
-caller,
-call,
-now_ms,
-exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0'
+b,
+d,
+e,
+s,
+exact(x)..' '..exact(y)..' 0'
 )
-if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
-redis.call('HSET', load, 'layout', '1', 'token', exact(token))
+if behind_ms(w,s)>h+i and not is_open(q)then
+redis.call('HSET',b,'layout','1','token',exact(w))
 end
-keep_load(load, token, fresh_ms + stale_ms, now_ms)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if known.waiters ~= '' then
-redis.call('HDEL', load, 'waiters')
-tell_waiters(known.waiters, 'stored', how)
+keep_load(b,w,h+i,s)
+local z={channel=j,sharded=k,counted=l}
+if q.waiters~=''then
+redis.call('HDEL',b,'waiters')
+tell_waiters(q.waiters,'stored',z)
 end
-if head.held then
-tell_levels(value, token, how)
+if p.held then
+tell_levels(a,w,z)
 end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 32, 1, 4], text: `local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local version = tonumber(ARGV[3])
-local flags = tonumber(ARGV[4])
-local load_ms = tonumber(ARGV[5])
-local fresh_ms = tonumber(ARGV[6])
-local stale_ms = tonumber(ARGV[7])
-local channel = ARGV[8]
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] == '1'
-local tags = ARGV[11]
-local payload = ARGV[12]
-local how = { channel = channel, sharded = sharded, counted = counted }
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if token > 0 and head.token == token and not is_open(known) then
-return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
+return{'stored',x,y,s}` }
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 32, 1, 4], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i=tonumber(ARGV[7])
+local j=ARGV[8]
+local k=ARGV[9]=='1'
+local l=ARGV[10]=='1'
+local m=ARGV[11]
+local n=ARGV[12]
+local o={channel=j,sharded=k,counted=l}
+local p,q,r=open_entry(a,b)if p then return p end
+local s=math.floor(clock_us()/1000)
+if d>0 and q.token==d and not is_open(r)then
+return{'stored',q.fresh_until_ms,q.stale_until_ms,s}
 end
-if known.token ~= token or not is_open(known) then
-return { 'lost' }
+if r.token~=d or not is_open(r)then
+return{'lost'}
 end
-if is_revoked(known) then
-close_load(load, known, 'ended', how)
-return { 'revoked' }
+if is_revoked(r)then
+close_load(b,r,'ended',o)
+return{'revoked'}
 end
-local newest = math.max(known.version, head.version)
-if version > 0 and version < newest then
-close_load(load, known, 'ended', how)
-return { 'superseded', newest }
+local t=math.max(r.version,q.version)
+if e>0 and e<t then
+close_load(b,r,'ended',o)
+return{'superseded',t}
 end
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-codec = codec,
-flags = flags,
-tags = tags,
-token = token,
-version = math.max(version, newest),
-load_ms = load_ms,
-fresh_ms = fresh_ms,
-stale_ms = stale_ms,
-}, payload, now_ms)
-close_load(load, known, 'stored', how)
-if head.held then
-tell_levels(value, token, how)
+local u,v=keep_value(a,{
+codec=c,
+flags=f,
+tags=m,
+token=d,
+version=math.max(e,t),
+load_ms=g,
+fresh_ms=h,
+stale_ms=i,
+},n,s)
+close_load(b,r,'stored',o)
+if q.held then
+tell_levels(a,d,o)
 end
-if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
-redis.call('HDEL', load, 'layout', 'token')
+if behind_ms(d,s)<=v-s then
+redis.call('HDEL',b,'layout','token')
 end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 7, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function read_load(load)
-local stored = redis.call(
+return{'stored',u,v,s}` }
+const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 7, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function read_load(a)
+local b=redis.call(
 'HMGET',
-load,
+a,
 'layout',
 'token',
 'loader',
@@ -310,145 +310,145 @@ load,
 'resting_until_ms',
 'waiters'
 )
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
+return{
+layout=b[1]or'1',
+token=tonumber(b[2]or 0),
+loader=b[3],
+lease_ends_ms=tonumber(b[4]or 0),
+floor=tonumber(b[5]or 0),
+version=tonumber(b[6]or 0),
+failed=tonumber(b[7]or 0),
+failure=b[8]or'',
+resting_until_ms=tonumber(b[9]or 0),
+waiters=b[10]or'',
 }
 end
-local function open_load(load)
-local known = read_load(load)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
+local function open_load(a)
+local b=read_load(a)
+if b.layout~='1'then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, known
+return nil,b
 end
-local function is_open(known)
-return known.lease_ends_ms > 0
+local function is_open(a)
+return a.lease_ends_ms>0
 end
-local function is_revoked(known)
-return known.token <= known.floor
+local function is_revoked(a)
+return a.token<=a.floor
 end
-local function keep_load(load, token, ms, now_ms)
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
+local function keep_load(a,b,c,d)
+local e=math.max(c,behind_ms(b,d))+600000
+if redis.call('PTTL',a)<e then
+redis.call('PEXPIRE',a,e)
 end
 end
-local function close_load(load, known, word, how)
-redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
-if known.floor > known.token then
-redis.call('HSET', load, 'token', exact(known.floor))
+local function close_load(a,b,c,d)
+redis.call('HDEL',a,'loader','lease_ends_ms','floor','waiters')
+if b.floor>b.token then
+redis.call('HSET',a,'token',exact(b.floor))
 end
-tell_waiters(known.waiters, word, how)
+tell_waiters(b.waiters,c,d)
 end
-local function revoke(load, known, newest)
-if is_open(known) then
-redis.call('HSET', load, 'floor', exact(newest))
-elseif known.token > 0 then
-redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+local function revoke(a,b,c)
+if is_open(b)then
+redis.call('HSET',a,'floor',exact(c))
+elseif b.token>0 then
+redis.call('HDEL',a,'loader','failed','failure','resting_until_ms')
 end
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [3, 9, 3, 5], text: `local function tell_levels(key, number, how)
-local channel = how.channel .. ':levels'
-local message = exact(number) .. ' ' .. key
-if how.sharded then
-redis.call('SPUBLISH', channel, message)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [3, 9, 3, 5], text: `local function tell_levels(a,b,c)
+local d=c.channel..':levels'
+local e=exact(b)..' '..a
+if c.sharded then
+redis.call('SPUBLISH',d,e)
 else
-redis.call('PUBLISH', channel, message)
+redis.call('PUBLISH',d,e)
 end
 end
-local function tell_waiters(waiters, word, how)
-for id in string.gmatch(waiters, '%S+') do
-tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+local function tell_waiters(a,b,c)
+for d in string.gmatch(a,'%S+')do
+tell_process({id=d,listens=1},b..' '..d,c)
 end
 end` }
-const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [17, 7, 1, 8, 2, 6, 1, 21, 1, 7, 2, 8, 2, 3, 2, 20], text: `local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
+const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [17, 7, 1, 8, 2, 6, 1, 21, 1, 7, 2, 8, 2, 3, 2, 20], text: `local function read_number(a,b,c)
+local d=0
+for e=b,b+c-1 do
+d=d*256+string.byte(a,e)
 end
-return number
+return d
 end
-local function number_bytes(number, length)
-local digits = {}
-for place = length, 1, -1 do
-digits[place] = string.char(number % 256)
-number = math.floor(number / 256)
+local function number_bytes(a,b)
+local c={}
+for d=b,1,-1 do
+c[d]=string.char(a%256)
+a=math.floor(a/256)
 end
-return table.concat(digits)
+return table.concat(c)
 end
-local function read_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
+local function read_head(a)
+local b=redis.call('GETRANGE',a,'0',8191-1)
+local c=string.byte(b)or 1
+if c~=1 then
+return{layout=c}
 end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+local d=#b>40 and read_number(b,3,2)or 0
+local e=41+(string.byte(b,41)or 0)
+if e>d or d>#b then
+return{layout=1,token=0,version=0,stale_until_ms=0}
 end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
+local f=string.byte(b,2)
+return{
+layout=c,
+flags=f%4,
+held=f>=4,
+length=d,
+created_at_ms=read_number(b,5,6),
+load_ms=read_number(b,11,4),
+fresh_until_ms=read_number(b,15,6),
+stale_until_ms=read_number(b,21,6),
+token=read_number(b,27,7),
+version=read_number(b,34,7),
+codec=string.sub(b,42,e),
+tags=string.sub(b,e+1,d),
 }
 end
-local function open_head(value)
-local head = read_head(value)
-if head.layout ~= 1 then
-return redis.error_reply('LAYOUT ' .. head.layout)
+local function open_head(a)
+local b=read_head(a)
+if b.layout~=1 then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, head
+return nil,b
 end
-local function open_entry(value, load)
-local refusal, head = open_head(value)
-if refusal then
-return refusal
+local function open_entry(a,b)
+local c,d=open_head(a)
+if c then
+return c
 end
-local unknown, known = open_load(load)
-return unknown, head, known
+local e,f=open_load(b)
+return e,d,f
 end
-local function may_serve(head, tags, now_ms)
-return head.stale_until_ms > now_ms and head.tags == tags
+local function may_serve(a,b,c)
+return a.stale_until_ms>c and a.tags==b
 end
-local function keep_value(value, what, payload, now_ms)
-local fresh_until_ms = now_ms + what.fresh_ms
-local stale_until_ms = fresh_until_ms + what.stale_ms
-local envelope = table.concat({
-string.char(1, what.flags),
-number_bytes(41 + #what.codec + #what.tags, 2),
-number_bytes(now_ms, 6),
-number_bytes(math.min(what.load_ms, 4294967295), 4),
-number_bytes(fresh_until_ms, 6),
-number_bytes(stale_until_ms, 6),
-number_bytes(what.token, 7),
-number_bytes(what.version, 7),
-string.char(#what.codec),
-what.codec,
-what.tags,
-payload,
+local function keep_value(a,b,c,d)
+local e=d+b.fresh_ms
+local f=e+b.stale_ms
+local g=table.concat({
+string.char(1,b.flags),
+number_bytes(41+#b.codec+#b.tags,2),
+number_bytes(d,6),
+number_bytes(math.min(b.load_ms,4294967295),4),
+number_bytes(e,6),
+number_bytes(f,6),
+number_bytes(b.token,7),
+number_bytes(b.version,7),
+string.char(#b.codec),
+b.codec,
+b.tags,
+c,
 })
-redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
-return fresh_until_ms, stale_until_ms
+redis.call('SET',a,g,'PX',f-d+5000)
+return e,f
 end` }
 
 export interface ElectArguments {
@@ -482,7 +482,7 @@ export type ElectAnswer =
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/elect', 'b92c42e3dd4f277978f10f0bcb73e363904f9e52', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
+  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -568,7 +568,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('cache/extend', '0ef216f9111689d1dbd0c714f10cc78564af8809', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
   parts: [],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -622,7 +622,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '8ea3aad0dc4942a700eb6d4c3447e43419e8da47', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '841d11ed329a96c1ca06d34f643b994af5db1d34', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
   parts: ['load'],
   encode(args) {
     return [
@@ -665,7 +665,7 @@ export type HoldAnswer =
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: /* @__PURE__ */ linked('cache/hold', 'c28cc0d56f0f417935bca18e0f98677b722dc5df', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
+  script: /* @__PURE__ */ linked('cache/hold', '2e6f3d3b8e4da4dcb21c49706b9b233fce9e8476', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
   parts: ['value'],
   encode(args) {
     return [
@@ -697,7 +697,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/inspect', '1c46ff72db45d2b41a400ad818a868f7fe699885', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
+  script: /* @__PURE__ */ linked('cache/inspect', '806ba846539cc5165e941990d3de8724342da724', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
   parts: ['value', 'load'],
   encode() {
     return []
@@ -746,7 +746,7 @@ export type InvalidateTagAnswer =
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
   parts: ['generation'],
   encode(args) {
     return withoutDefaults([
@@ -785,7 +785,7 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', '59acff2809ee4ffea40bfc5893f16147b23d7c33', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
+  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return withoutDefaults([
@@ -845,7 +845,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', 'b5529a5ced57fe6741e00040d79fc696938e6ba0', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
+  script: /* @__PURE__ */ linked('cache/set', 'a3625b98cae8bce600a21ebaaf419c4230a28b97', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
   parts: ['value', 'load'],
   encode(args) {
     return [
@@ -924,7 +924,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '3c9a3accedfe57b775b12382c4af1d8051310d8e', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '6b49bef7c2181d4abe0672a384cbe2b949e2c68e', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
   parts: ['value', 'load'],
   encode(args) {
     return [

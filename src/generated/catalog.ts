@@ -8,82 +8,83 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCatalog, sharedClock } from './shared.ts'
 
-const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 7], text: `local name = ARGV[1]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local stored = redis.call('HGET', documents, name)
-if not stored then
-return { 'absent' }
+const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 7], text: `local c=ARGV[1]
+local d=refusal_of_catalog(a)if d then return d end
+local e=redis.call('HGET',b,c)
+if not e then
+return{'absent'}
 end
-local version, document = parse_document(stored)
-return { 'found', version, document }` }
-const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
-local keys = {
-meta = meta,
-local names = KEYS[2]
-names = KEYS[2],
-local documents = KEYS[2]
-local documents = KEYS[3]
-documents = documents,
+local f,g=parse_document(e)
+return{'found',f,g}` }
+const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1], text: `local a=KEYS[1]
+local K={
+meta=a,
+local b=KEYS[2]
+names=KEYS[2],
+local b=KEYS[2]
+local c=KEYS[3]
+local b=KEYS[3]
+documents=b,
 }` }
-const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local after = ARGV[1]
-local limit = tonumber(ARGV[2])
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local from = after == '' and '-' or '(' .. after
-local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
-local entries, read, bytes = {}, 0, 0
-local wanted = math.min(limit, #found)
-while read < wanted and bytes < 1048576 do
-local upto = math.min(wanted, read + 20)
-for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
-local version, document = parse_document(stored)
-entries[#entries + 1] = found[read + at]
-entries[#entries + 1] = version
-entries[#entries + 1] = document
-bytes = bytes + #document
+const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local d=ARGV[1]
+local e=tonumber(ARGV[2])
+local f=refusal_of_catalog(a)if f then return f end
+local g=d==''and'-'or'('..d
+local h=redis.call('ZRANGEBYLEX',b,g,'+','LIMIT','0',e+1)
+local i,j,k={},0,0
+local l=math.min(e,#h)
+while j<l and k<1048576 do
+local m=math.min(l,j+20)
+for n,o in ipairs(redis.call('HMGET',c,unpack(h,j+1,m)))do
+local p,q=parse_document(o)
+i[#i+1]=h[j+n]
+i[#i+1]=p
+i[#i+1]=q
+k=k+#q
 end
-read = upto
+j=m
 end
-return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }` }
-const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7], text: `local name = ARGV[1]
-local document = ARGV[2]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local stored = redis.call('HGET', documents, name)
-if stored then
-local version, known = parse_document(stored)
-return { 'existed', version, known }
+return{'listed',redis.call('ZCARD',b),#h>j and 1 or 0,i}` }
+const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=refusal_of_catalog(a)if e then return e end
+local f=redis.call('HGET',b,c)
+if f then
+local g,h=parse_document(f)
+return{'existed',g,h}
 end
-return { 'created', store_document(keys, name, 0, document, clock_us()) }` }
-const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 9], text: `local name = ARGV[1]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-redis.call('ZREM', names, name)
-if redis.call('HDEL', documents, name) == 1 then
-if redis.call('EXISTS', documents) == 0 then
-redis.call('DEL', meta)
+return{'created',store_document(K,c,0,d,clock_us())}` }
+const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 9], text: `local d=ARGV[1]
+local e=refusal_of_catalog(a)if e then return e end
+redis.call('ZREM',b,d)
+if redis.call('HDEL',c,d)==1 then
+if redis.call('EXISTS',c)==0 then
+redis.call('DEL',a)
 end
-return { 'removed' }
+return{'removed'}
 end
-return { 'absent' }` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 19], text: `local name = ARGV[1]
-local seen = tonumber(ARGV[2])
-local document = ARGV[3]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local stored = redis.call('HGET', documents, name)
-if not stored then
-return { 'absent' }
+return{'absent'}` }
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 19], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=ARGV[3]
+local f=refusal_of_catalog(a)if f then return f end
+local g=redis.call('HGET',b,c)
+if not g then
+return{'absent'}
 end
-local version, known = parse_document(stored)
-if known == document then
-return { 'replaced', version }
+local h,i=parse_document(g)
+if i==e then
+return{'replaced',h}
 end
-if version ~= seen then
-return { 'conflict', version, known }
+if h~=d then
+return{'conflict',h,i}
 end
-if #document <= math.max(#known, 8192) then
-redis.call('HDEL', documents, name)
+if#e<=math.max(#i,8192)then
+redis.call('HDEL',b,c)
 end
-return {
+return{
 'replaced',
-store_document(keys, name, version, document, clock_us()),
+store_document(K,c,h,e,clock_us()),
 }` }
 
 export interface GetArguments {
@@ -102,7 +103,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
+  script: /* @__PURE__ */ linked('catalog/get', 'efa226297b53b1e0c6f01b27d7c24fc85a854df2', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
   parts: ['meta', 'documents'],
   encode(args) {
     return [
@@ -151,7 +152,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
+  script: /* @__PURE__ */ linked('catalog/list', '177a33cafb49ccc58a86785ef40d90f53fcdcf45', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -193,7 +194,7 @@ export type PutAnswer =
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/put', 'e995615b2a0f5b56b28f3cdbb7a0b47fee5dbb86', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
+  script: /* @__PURE__ */ linked('catalog/put', '087730e2bdf06d138387c3bb53d7c51a943eb4a7', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 7, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 8, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -237,7 +238,7 @@ export type RemoveAnswer =
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/remove', '763eaba6b7fb9b5ad0ef4054af57b1f7cccec01c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
+  script: /* @__PURE__ */ linked('catalog/remove', '8d05a6db509173e1b2587ce1750713bf1be8f002', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [
@@ -278,7 +279,7 @@ export type ReplaceAnswer =
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/replace', '45f0276ef2fdb91fdd2d9348b312c8027990ba04', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 6, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 7, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
+  script: /* @__PURE__ */ linked('catalog/replace', '86cc277fa2e5e6c8c467fe749c15447398dd09ef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 7, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 8, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
   parts: ['meta', 'names', 'documents'],
   encode(args) {
     return [

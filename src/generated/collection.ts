@@ -8,318 +8,318 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 7, 1, 33, 1, 3], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local limit = tonumber(ARGV[5])
-local largest = tonumber(ARGV[6])
-local parts, parts_at = ARGV, 7
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
-if #parts - parts_at >= 2000 then
+const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 7, 1, 33, 1, 3], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]
+local f=ARGV[4]
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i,j=ARGV,7
+local k,l=open_collection(a,c)if k then return k end
+if#i-j>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
-if remembered then
-local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
+local m,n=recall(l.record,d)if m then return m end
+if n then
+local o,p,q=string.match(n,'^(%d+) (%d+) (%d+)$')
+return{'added',tonumber(o),tonumber(p),tonumber(q)}
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+local o=math.floor(clock_us()/1000)
+if not is_live(l,b,o)then
+return{'absent'}
 end
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-local added = fill(items, kind, parts, parts_at)
-if kind == 'list' then
-added = #parts - parts_at + 1
+local p=refusal_of_kind(l,e,f)if p then return p end
+local q=fill(b,e,i,j)
+if e=='list'then
+q=#i-j+1
 end
-local removed = limit_items(items, kind, known.size + added - limit, limit)
-local size = known.size + added - removed
-if kind == 'list' then
-known.first = known.first + removed
+local r=limit_items(b,e,l.size+q-g,g)
+local s=l.size+q-r
+if e=='list'then
+l.first=l.first+r
 end
 redis.call(
 'HSET',
-meta,
+a,
 'size',
-exact(size),
+exact(s),
 'first',
-exact(known.first),
+exact(l.first),
 'largest',
-exact(math.max(known.largest, largest))
+exact(math.max(l.largest,h))
 )
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
-return { 'added', size, added, removed }` }
-const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local kind = ARGV[1]
-local codec = ARGV[2]
-local version = tonumber(ARGV[3])
-local before = tonumber(ARGV[4])
-local count = tonumber(ARGV[5])
-local parts, parts_at = ARGV, 6
-local refusal, known = open_collection(meta, '') if refusal then return refusal end
-if #parts - parts_at >= 2000 then
+keep_until(a,b,l.expires_at_ms,o)
+remember_answer(a,c,d,o,string.format('%.0f %.0f %.0f',s,q,r))
+return{'added',s,q,r}` }
+const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=tonumber(ARGV[4])
+local h=tonumber(ARGV[5])
+local i,j=ARGV,6
+local k,l=open_collection(a,'')if k then return k end
+if#i-j>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local now_ms = math.floor(clock_us() / 1000)
-if is_live(known, items, now_ms) then
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if is_outdated(known, version) then
-if known.version > version then
-return { 'refused', known.version }
+local m=math.floor(clock_us()/1000)
+if is_live(l,b,m)then
+local n=refusal_of_kind(l,d,e)if n then return n end
+if is_outdated(l,f)then
+if l.version>f then
+return{'refused',l.version}
 end
-return { 'unchanged', known.copy, known.expires_at_ms }
+return{'unchanged',l.copy,l.expires_at_ms}
 end
 end
-local size = count_items(build, kind)
-if size == before then
-fill(build, kind, parts, parts_at)
-redis.call('PEXPIRE', build, '60000')
-size = count_items(build, kind)
+local n=count_items(c,d)
+if n==g then
+fill(c,d,i,j)
+redis.call('PEXPIRE',c,'60000')
+n=count_items(c,d)
 end
-if size ~= before + count then
-return { 'lost' }
+if n~=g+h then
+return{'lost'}
 end
-return { 'built', size }` }
-const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local existed = redis.call('UNLINK', meta)
-redis.call('UNLINK', items)
-return { 'cleared', existed }` }
-const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 16], text: `local refusal, known = open_collection(meta, '') if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+return{'built',n}` }
+const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local c=redis.call('UNLINK',a)
+redis.call('UNLINK',b)
+return{'cleared',c}` }
+const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 16], text: `local c,d=open_collection(a,'')if c then return c end
+local e=math.floor(clock_us()/1000)
+if not is_live(d,b,e)then
+return{'absent'}
 end
-return {
+return{
 'inspection',
-known.kind,
-known.codec,
-known.copy,
-known.version,
-known.size,
-known.largest,
-known.expires_at_ms,
-now_ms,
+d.kind,
+d.codec,
+d.copy,
+d.version,
+d.size,
+d.largest,
+d.expires_at_ms,
+e,
 }` }
-const keysLua: LuaText = { file: 'lua/collection/keys.lua', taken: [2, 3], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local build = KEYS[3]` }
-const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local kind = ARGV[1]
-local codec = ARGV[2]
-local copy = tonumber(ARGV[3])
-local place = ARGV[4]
-local limit = tonumber(ARGV[5])
-local refusal, known = open_collection(meta, '') if refusal then return refusal end
-local is_scanned = kind == 'set' or kind == 'hash'
-local cursor = cursor_of(place)
-if cursor == nil or (not is_scanned and cursor ~= place) then
+const keysLua: LuaText = { file: 'lua/collection/keys.lua', taken: [2, 3], text: `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]` }
+const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=ARGV[4]
+local g=tonumber(ARGV[5])
+local h,i=open_collection(a,'')if h then return h end
+local j=c=='set'or c=='hash'
+local k=cursor_of(f)
+if k==nil or(not j and k~=f)then
 return redis.error_reply('INVALID after: must be a marker of this collection')
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+local l=math.floor(clock_us()/1000)
+if not is_live(i,b,l)then
+return{'absent'}
 end
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if cursor == false or (copy ~= 0 and copy ~= known.copy) then
-return { 'replaced', known.copy, known.version }
+local m=refusal_of_kind(i,c,d)if m then return m end
+if k==false or(e~=0 and e~=i.copy)then
+return{'replaced',i.copy,i.version}
 end
-local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
-local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
-return {
+local n=e~=0 and c=='list'and tonumber(k)<i.first
+local o,p,q=read_items(b,i,k,page_size(i,g))
+return{
 'page',
-known.copy,
-known.version,
-known.expires_at_ms,
-known.size,
-next_place,
-more and 1 or 0,
-gap and 1 or 0,
-parts,
+i.copy,
+i.version,
+i.expires_at_ms,
+i.size,
+p,
+q and 1 or 0,
+n and 1 or 0,
+o,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 5, 1, 16, 1, 4], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local parts, parts_at = ARGV, 5
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
-if #parts - parts_at >= 1000 then
+const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 5, 1, 16, 1, 4], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]
+local f=ARGV[4]
+local g,h=ARGV,5
+local i,j=open_collection(a,c)if i then return i end
+if#g-h>=1000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
-if remembered then
-local size, removed = string.match(remembered, '^(%d+) (%d+)$')
-return { 'removed', tonumber(size), tonumber(removed) }
+local k,l=recall(j.record,d)if k then return k end
+if l then
+local m,n=string.match(l,'^(%d+) (%d+)$')
+return{'removed',tonumber(m),tonumber(n)}
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+local m=math.floor(clock_us()/1000)
+if not is_live(j,b,m)then
+return{'absent'}
 end
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-local removed = take_out(items, kind, parts, parts_at)
-local size = known.size - removed
-keep_until(meta, items, known.expires_at_ms, now_ms)
-redis.call('HSET', meta, 'size', exact(size))
-remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
-return { 'removed', size, removed }` }
-const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 8, 1, 33], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local version = tonumber(ARGV[5])
-local expire_ms = tonumber(ARGV[6])
-local largest = tonumber(ARGV[7])
-local parts, parts_at = ARGV, 8
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
-if #parts - parts_at >= 2000 then
+local n=refusal_of_kind(j,e,f)if n then return n end
+local o=take_out(b,e,g,h)
+local p=j.size-o
+keep_until(a,b,j.expires_at_ms,m)
+redis.call('HSET',a,'size',exact(p))
+remember_answer(a,c,d,m,string.format('%.0f %.0f',p,o))
+return{'removed',p,o}` }
+const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 8, 1, 33], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]
+local f=ARGV[4]
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i=tonumber(ARGV[7])
+local j,k=ARGV,8
+local l,m=open_collection(a,c)if l then return l end
+if#j-k>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
-if remembered then
-local copy, expires_at_ms = parse_replaced(remembered)
-return { 'replaced', copy, expires_at_ms }
+local n,o=recall(m.record,d)if n then return n end
+if o then
+local p,q=parse_replaced(o)
+return{'replaced',p,q}
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if is_outdated(known, version) then
-if known.version > version then
-return { 'refused', known.version }
+local p=clock_us()
+local q=math.floor(p/1000)
+if is_live(m,b,q)then
+local r=refusal_of_kind(m,e,f)if r then return r end
+if is_outdated(m,g)then
+if m.version>g then
+return{'refused',m.version}
 end
-return { 'unchanged', known.copy, known.expires_at_ms }
-end
-end
-begin_copy(meta)
-redis.call('UNLINK', items)
-fill(items, kind, parts, parts_at)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, count_items(items, kind))
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 8, 1, 22, 1, 12], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local kind = ARGV[3]
-local codec = ARGV[4]
-local version = tonumber(ARGV[5])
-local expire_ms = tonumber(ARGV[6])
-local largest = tonumber(ARGV[7])
-local size = tonumber(ARGV[8])
-local refusal, known = open_collection(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(known.record, call) if refusal then return refusal end
-if remembered then
-local copy, expires_at_ms = parse_replaced(remembered)
-return { 'replaced', copy, expires_at_ms }
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if is_outdated(known, version) then
-redis.call('UNLINK', build)
-if known.version > version then
-return { 'refused', known.version }
-end
-return { 'unchanged', known.copy, known.expires_at_ms }
+return{'unchanged',m.copy,m.expires_at_ms}
 end
 end
-if size == 0 or count_items(build, kind) ~= size then
-return { 'lost' }
+begin_copy(a)
+redis.call('UNLINK',b)
+fill(b,e,j,k)
+m.kind=e
+m.codec=f
+m.version=g
+m.largest=i
+m.copy=next_token(m.copy,p)
+m.expires_at_ms=q+h
+save_copy(a,m,count_items(b,e))
+keep_until(a,b,m.expires_at_ms,q)
+remember_answer(a,c,d,q,replaced_answer(m.copy,m.expires_at_ms))
+return{'replaced',m.copy,m.expires_at_ms}` }
+const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 8, 1, 22, 1, 12], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]
+local g=ARGV[4]
+local h=tonumber(ARGV[5])
+local i=tonumber(ARGV[6])
+local j=tonumber(ARGV[7])
+local k=tonumber(ARGV[8])
+local l,m=open_collection(a,d)if l then return l end
+local n,o=recall(m.record,e)if n then return n end
+if o then
+local p,q=parse_replaced(o)
+return{'replaced',p,q}
 end
-begin_copy(meta)
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, size)
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }` }
-const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [3, 10, 2, 3, 4, 12, 4, 13, 4, 3, 3, 18, 4, 10], text: `local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
+local p=clock_us()
+local q=math.floor(p/1000)
+if is_live(m,b,q)then
+local r=refusal_of_kind(m,f,g)if r then return r end
+if is_outdated(m,h)then
+redis.call('UNLINK',c)
+if m.version>h then
+return{'refused',m.version}
 end
-return redis.call('ZCARD', items)
+return{'unchanged',m.copy,m.expires_at_ms}
 end
-local function is_live(known, items, now_ms)
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
-local function fill(items, kind, parts, from)
-if from > #parts then
+if k==0 or count_items(c,f)~=k then
+return{'lost'}
+end
+begin_copy(a)
+redis.call('UNLINK',b)
+redis.call('RENAME',c,b)
+m.kind=f
+m.codec=g
+m.version=h
+m.largest=j
+m.copy=next_token(m.copy,p)
+m.expires_at_ms=q+i
+save_copy(a,m,k)
+keep_until(a,b,m.expires_at_ms,q)
+remember_answer(a,d,e,q,replaced_answer(m.copy,m.expires_at_ms))
+return{'replaced',m.copy,m.expires_at_ms}` }
+const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [3, 10, 2, 3, 4, 12, 4, 13, 4, 3, 3, 18, 4, 10], text: `local function count_items(a,b)
+if b=='list'then
+return redis.call('LLEN',a)
+elseif b=='set'then
+return redis.call('SCARD',a)
+elseif b=='hash'then
+return redis.call('HLEN',a)
+end
+return redis.call('ZCARD',a)
+end
+local function is_live(a,b,c)
+return a.expires_at_ms>c and count_items(b,a.kind)==a.size
+end
+local function fill(a,b,c,d)
+if d>#c then
 return 0
-elseif kind == 'list' then
-return redis.call('RPUSH', items, unpack(parts, from))
-elseif kind == 'set' then
-return redis.call('SADD', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HSET', items, unpack(parts, from))
+elseif b=='list'then
+return redis.call('RPUSH',a,unpack(c,d))
+elseif b=='set'then
+return redis.call('SADD',a,unpack(c,d))
+elseif b=='hash'then
+return redis.call('HSET',a,unpack(c,d))
 end
-return redis.call('ZADD', items, unpack(parts, from))
+return redis.call('ZADD',a,unpack(c,d))
 end
-local function limit_items(items, kind, excess, limit)
-if limit == 0 or excess <= 0 then
-return 0
-end
-local leaving = math.min(excess, 2000)
-if kind == 'list' then
-redis.call('LTRIM', items, leaving, '-1')
-return leaving
-elseif kind == 'sortedSet' then
-return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
-end
+local function limit_items(a,b,c,d)
+if d==0 or c<=0 then
 return 0
 end
-local function page_size(known, limit)
-return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
+local e=math.min(c,2000)
+if b=='list'then
+redis.call('LTRIM',a,e,'-1')
+return e
+elseif b=='sortedSet'then
+return redis.call('ZREMRANGEBYRANK',a,'0',e-1)
 end
-local function read_items(items, known, place, limit)
-if known.kind == 'set' then
-local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
-return scan[2], place_of(scan[1]), scan[1] ~= '0'
-elseif known.kind == 'hash' then
-local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
-return scan[2], place_of(scan[1]), scan[1] ~= '0'
-elseif known.kind == 'list' then
-local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
-local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
-local to = from + #parts
-return parts, exact(known.first + to), to < known.size
-end
-local from = math.min(tonumber(place), known.size)
-local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
-local to = from + #parts / 2
-return parts, exact(to), to < known.size
-end
-local function take_out(items, kind, parts, from)
-if from > #parts then
 return 0
-elseif kind == 'set' then
-return redis.call('SREM', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HDEL', items, unpack(parts, from))
 end
-return redis.call('ZREM', items, unpack(parts, from))
+local function page_size(a,b)
+return math.max(1,math.min(b,math.floor(4194304/math.max(1,a.largest))))
+end
+local function read_items(a,b,c,d)
+if b.kind=='set'then
+local e=redis.call('SSCAN',a,c,'COUNT',d)
+return e[2],place_of(e[1]),e[1]~='0'
+elseif b.kind=='hash'then
+local e=redis.call('HSCAN',a,c,'COUNT',d)
+return e[2],place_of(e[1]),e[1]~='0'
+elseif b.kind=='list'then
+local e=math.min(math.max(tonumber(c)-b.first,0),b.size)
+local f=redis.call('LRANGE',a,exact(e),exact(e+d-1))
+local g=e+#f
+return f,exact(b.first+g),g<b.size
+end
+local e=math.min(tonumber(c),b.size)
+local f=redis.call('ZRANGE',a,exact(e),exact(e+d-1),'WITHSCORES')
+local g=e+#f/2
+return f,exact(g),g<b.size
+end
+local function take_out(a,b,c,d)
+if d>#c then
+return 0
+elseif b=='set'then
+return redis.call('SREM',a,unpack(c,d))
+elseif b=='hash'then
+return redis.call('HDEL',a,unpack(c,d))
+end
+return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 1, 7, 2, 8, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(meta, items, expires_at_ms, now_ms)
-redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 1, 7, 2, 8, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,exact(c-d+600000))
+redis.call('PEXPIRE',b,exact(c-d+60000))
 end
-local function read_collection(meta, caller)
-local stored = redis.call(
+local function read_collection(a,b)
+local c=redis.call(
 'HMGET',
-meta,
+a,
 'layout',
 'codec',
 'kind',
@@ -329,70 +329,70 @@ meta,
 'size',
 'largest',
 'expires_at_ms',
-caller
+b
 )
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
+return{
+layout=c[1]or'1',
+codec=c[2],
+kind=c[3],
+version=tonumber(c[4]or-1),
+copy=tonumber(c[5]or 0),
+first=tonumber(c[6]or 0),
+size=tonumber(c[7]or 0),
+largest=tonumber(c[8]or 0),
+expires_at_ms=tonumber(c[9]or 0),
+record=c[10],
 }
 end
-local function open_collection(meta, caller)
-local known = read_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
+local function open_collection(a,b)
+local c=read_collection(a,b)
+if c.layout~='1'then
+return redis.error_reply('LAYOUT '..c.layout)
 end
-return nil, known
+return nil,c
 end
-local function refusal_of_kind(known, kind, codec)
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-elseif known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
+local function refusal_of_kind(a,b,c)
+if a.kind~=b then
+return redis.error_reply('INVALID kind: must be that of the collection, '..a.kind)
+elseif a.codec~=c then
+return redis.error_reply('CODEC '..a.codec)
 end
 return nil
 end
-local function is_outdated(known, version)
-return version >= 0 and known.version >= version
+local function is_outdated(a,b)
+return b>=0 and a.version>=b
 end
-local function begin_copy(meta)
-redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+local function begin_copy(a)
+redis.call('HSET',a,'layout','1','size','-1')
 end
-local function save_copy(meta, known, size)
+local function save_copy(a,b,c)
 redis.call(
 'HSET',
-meta,
+a,
 'size',
-exact(size),
+exact(c),
 'codec',
-known.codec,
+b.codec,
 'kind',
-known.kind,
+b.kind,
 'version',
-exact(known.version),
+exact(b.version),
 'copy',
-exact(known.copy),
+exact(b.copy),
 'first',
 '0',
 'largest',
-exact(known.largest),
+exact(b.largest),
 'expires_at_ms',
-exact(known.expires_at_ms)
+exact(b.expires_at_ms)
 )
 end
-local function replaced_answer(copy, expires_at_ms)
-return string.format('%.0f %.0f', copy, expires_at_ms)
+local function replaced_answer(a,b)
+return string.format('%.0f %.0f',a,b)
 end
-local function parse_replaced(answer)
-local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-return tonumber(copy), tonumber(expires_at_ms)
+local function parse_replaced(a)
+local b,c=string.match(a,'^(%d+) (%d+)$')
+return tonumber(b),tonumber(c)
 end` }
 
 export interface AddArguments {
@@ -423,7 +423,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', '97eb013b82a7c4858ef42ffc42838cf0c7878cb7', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
+  script: /* @__PURE__ */ linked('collection/add', '96c679bf0b8b4ca172b6005317c007383e164a05', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -485,7 +485,7 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: /* @__PURE__ */ linked('collection/build', '829d8fa9603118469105c2a516b5e4e838fcb0e9', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -539,7 +539,7 @@ export type ClearAnswer =
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
+  script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -571,7 +571,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('collection/inspect', 'ea0fbe311c0c45e266adf58f911e2a6ccafc7e25', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
+  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
   parts: ['meta', 'items'],
   encode() {
     return []
@@ -632,7 +632,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '5a245bb6fb71b0e50c18314908eb7554619439ce', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
+  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
   parts: ['meta', 'items'],
   encode(args) {
     return [
@@ -696,7 +696,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', '4d0a664d9353a452dcbf92d18b3fe35651c77031', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
+  script: /* @__PURE__ */ linked('collection/remove', '138d23d1af15cbb1ef6807aa1c508ed8c0b25e3d', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -758,7 +758,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', 'ed5b7f4f63caa8a02a0c8d37e1c903621683e7fb', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
+  script: /* @__PURE__ */ linked('collection/replace', '11e8fbe1f292275d2986637bba2f40496172e076', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
   parts: ['meta', 'items'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -833,7 +833,7 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', '5ae41dea2f398d494223b17e499fe01cdbc9f67a', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/switch-in', 'a0d060ad854553c00a6e702c3916828dfc654d3b', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
   parts: ['meta', 'items', 'build'],
   encode(args) {
     return [

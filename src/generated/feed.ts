@@ -8,1977 +8,2022 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 14, 1, 18, 1, 16], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local token = ARGV[3]
-local ids, ids_at = ARGV, 4
-local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-if remembered then
-local refused = {}
-for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
-refused[#refused + 1] = tonumber(id)
-refused[#refused + 1] = reason
+const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 4, 1, 14, 1, 18, 1, 16], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=ARGV[3]
+local h,i=ARGV,4
+local j,k=open_feed(a,e)if j then return j end
+local l,m=recall(k.record,f)if l then return l end
+if m then
+local n={}
+for o,p in string.gmatch(m,'(%d+):(%a+)')do
+n[#n+1]=tonumber(o)
+n[#n+1]=p
 end
-return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
+return{'acked',tonumber(string.match(m,'^%d+')),n}
 end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+k.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,k,g)then
+return{'lost'}
 end
-local done, others, refused, told = {}, {}, {}, ''
-if #ids < ids_at then
-done = work_of(keys, token)
+local n,o,p,q={},{},{},''
+if#h<i then
+n=work_of(K,g)
 end
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-if holder == token then
-local entry = parse_work(redis.call('HGET', work, found.place))
-entry.place = found.place
-done[#done + 1] = entry
+for r,s in ipairs(look_up(d,h,i))do
+local t=s.place and redis.call('ZSCORE',b,s.place)
+if t==g then
+local u=parse_work(redis.call('HGET',c,s.place))
+u.place=s.place
+n[#n+1]=u
 else
-found.holder = holder
-others[#others + 1] = found
+s.holder=t
+o[#o+1]=s
 end
 end
-if #others > 0 then
-refused, told = refuse(keys, feed, others)
+if#o>0 then
+p,q=refuse(K,k,o)
 end
-if #done > 0 then
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
-remove_entries(keys, feed, done)
-if is_over then
-forget_lease(keys, token)
+if#n>0 then
+local r=redis.call('ZCOUNT',b,g,g)==#n
+remove_entries(K,k,n)
+if r then
+forget_lease(K,g)
 end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #done)
+if k.look or k.moved~=0 then
+compact(K,k,#n)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(k)then
+rest_when_empty(K,k)
 end
-remember_answer(meta, caller, call, feed.now_ms, #done .. ' ' .. told)
-save_feed(meta, feed)
+remember_answer(a,e,f,k.now_ms,#n..' '..q)
+save_feed(a,k)
 end
-return { 'acked', #done, refused }` }
-const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 18], text: `local name = ARGV[1]
-local to = ARGV[2]
-local rewind = ARGV[3] == '1'
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-local marker = parse_marker(to)
-if not marker then
+return{'acked',#n,p}` }
+const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]=='1'
+local g,h=open_feed(a,'')if g then return g end
+local i=parse_marker(e)
+if not i then
 return redis.error_reply('INVALID to: not a marker')
 end
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
-return { 'absent' }
+local j=tonumber(redis.call('ZSCORE',b,d)or nil)
+if not j or(i.epoch~=h.epoch and i.epoch~=0)then
+return{'absent'}
 end
-local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
-if not rewind then
-position = math.max(position, known)
+local k=i.epoch==0 and 0 or math.min(i.position,h.last)
+if not f then
+k=math.max(k,j)
 end
-redis.call('ZADD', subscribers, exact(position), name)
-if redis.call('ZSCORE', guards, name) then
-redis.call('ZADD', guards, exact(position), name)
+redis.call('ZADD',b,exact(k),d)
+if redis.call('ZSCORE',c,d)then
+redis.call('ZADD',c,exact(k),d)
 end
-return { 'advanced', format_marker(feed.epoch, position) }` }
-const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
-local begin = ARGV[2] == '1'
-local known, agreed_us = known_number(meta)
-if known and known ~= partitions then
-return { 'other', known }
+return{'advanced',format_marker(h.epoch,k)}` }
+const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+local c=ARGV[2]=='1'
+local d,e=known_number(a)
+if d and d~=b then
+return{'other',d}
 end
-if begin then
-agreed_us = exact(clock_us())
-agree_on(meta, partitions, agreed_us)
-elseif not known then
-return { 'unknown' }
+if c then
+e=exact(clock_us())
+agree_on(a,b,e)
+elseif not d then
+return{'unknown'}
 end
-return { 'agreed', agreed_us }` }
-const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 9, 1, 5, 1, 12, 1, 12], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
-local channel = ARGV[5]
-local sharded = ARGV[6] == '1'
-local expire_ms = tonumber(ARGV[7])
-local origin = ARGV[8]
-local bodies, bodies_at = ARGV, 9
-local refusal, feed = open_feed(meta, caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-if remembered then
-return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+return{'agreed',e}` }
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 9, 1, 5, 1, 12, 1, 12], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=ARGV[3]
+local f=ARGV[4]
+local g=ARGV[5]
+local h=ARGV[6]=='1'
+local i=tonumber(ARGV[7])
+local j=ARGV[8]
+local k,l=ARGV,9
+local m,n=open_feed(a,e,c)if m then return m end
+local o,p=recall(n.record,f)if o then return o end
+if p then
+return{'appended',n.epoch,tonumber(string.match(p,'^%d+'))}
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local first = math.max(feed.last + 1, feed.now_us)
-local last = first + #bodies - bodies_at
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms) then
-return { 'declined' }
+n.now_us=clock_us()
+n.now_ms=math.floor(n.now_us/1000)
+local q=math.max(n.last+1,n.now_us)
+local r=q+#k-l
+if n.partitions~=d or not is_quick(n,r,i)then
+return{'declined'}
 end
-for at = bodies_at, #bodies, 1 do
-if #bodies[at] > 16384 then
-return { 'declined' }
-end
-end
-local ttl_ms, bytes = exact(expire_ms), feed.bytes
-local form, base = exact_range(first, last)
-for at = bodies_at, #bodies, 1 do
-local body = bodies[at]
-add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
-bytes = bytes + #body
-end
-note_quick(feed, first, last, expire_ms, meta)
-feed.last, feed.bytes = last, bytes
-save_feed_and_call(meta, feed, caller, call, exact(first) .. ' 0')
-wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first }` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 14, 2, 27, 1, 38], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local caller = ARGV[4]
-local call = ARGV[5]
-local channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local keep_count = tonumber(ARGV[8])
-local keep_ms = tonumber(ARGV[9])
-local keep_bytes = tonumber(ARGV[10])
-local remember_ms = tonumber(ARGV[11])
-local messages, messages_at = ARGV, 12
-local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
-if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
-return { 'unagreed' }
-end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local count, duplicates = (#messages - messages_at + 1) / 5, {}
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-if remembered then
-local first, created = string.match(remembered, '^(%d+) (%d)$')
-for at = messages_at, #messages, 5 do
-local place = (at - messages_at) / 5
-local id = messages[at + 3] ~= ''
-and id_of_key(once, messages[at + 3], feed.now_ms)
-if id and id ~= first + place then
-duplicates[#duplicates + 1] = place
-duplicates[#duplicates + 1] = id
+for s=l,#k,1 do
+if#k[s]>16384 then
+return{'declined'}
 end
 end
-return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
+local s,t=exact(i),n.bytes
+local u,v=exact_range(q,r)
+for w=l,#k,1 do
+local x=k[w]
+add_entry(b,string.format(u,q-v+w-l),s,j,x)
+t=t+#x
 end
-redis.call('HGET', once, '')
-redis.call('ZADD', delayed, 'XX', '0', '')
-local created = begin_feed(meta, feed) and 1 or 0
-local is_kept = keep_count + keep_ms + keep_bytes > 0
-local late = do_due(keys, feed, is_kept, count)
-local log_may_begin, large_before = feed.bytes == 0, feed.large
-local first = math.max(feed.last + 1, feed.now_us)
-local form, base = exact_range(first, first + count)
-local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
-for at = messages_at, #messages, 5 do
-id = id + 1
-local body, ttl_ms, delay_ms =
-messages[at], messages[at + 1], messages[at + 2]
-local key, origin = messages[at + 3], messages[at + 4]
-local known = key ~= '' and id_of_key(once, key, feed.now_ms)
-if known then
-duplicates[#duplicates + 1] = id - first
-duplicates[#duplicates + 1] = known
-elseif delay_ms == '0' then
-add_message(keys, feed, string.format(form, id - base), ttl_ms, origin, body)
-bytes = bytes + #body
-if ttl_ms == '0' then
-feed.lives_until = -1
+note_quick(n,q,r,i,a)
+n.last,n.bytes=r,t
+save_feed_and_call(a,n,e,f,exact(q)..' 0')
+wake(g,h,'appended')
+return{'appended',n.epoch,q}` }
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 12, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
+local i=tonumber(ARGV[2])
+local j=ARGV[3]
+local k=ARGV[4]
+local l=ARGV[5]
+local m=ARGV[6]
+local n=ARGV[7]=='1'
+local o=tonumber(ARGV[8])
+local p=tonumber(ARGV[9])
+local q=tonumber(ARGV[10])
+local r=tonumber(ARGV[11])
+local s,t=ARGV,12
+local u,v=open_feed(a,k,h,i)if u then return u end
+if v.partitions~=i and not take_up(a,i,j)then
+return{'unagreed'}
+end
+v.now_us=clock_us()
+v.now_ms=math.floor(v.now_us/1000)
+local w,x=(#s-t+1)/5,{}
+local y,z=recall(v.record,l)if y then return y end
+if z then
+local A,B=string.match(z,'^(%d+) (%d)$')
+for C=t,#s,5 do
+local D=(C-t)/5
+local E=s[C+3]~=''
+and id_of_key(g,s[C+3],v.now_ms)
+if E and E~=A+D then
+x[#x+1]=D
+x[#x+1]=E
+end
+end
+return{'appended',v.epoch,tonumber(A),tonumber(B),x}
+end
+redis.call('HGET',g,'')
+redis.call('ZADD',e,'XX','0','')
+local A=begin_feed(a,v)and 1 or 0
+local B=o+p+q>0
+local C=do_due(K,v,B,w)
+local D,E=v.bytes==0,v.large
+local F=math.max(v.last+1,v.now_us)
+local G,H=exact_range(F,F+w)
+local I,J,L,M,N={},C>0,0,F-1,0
+for O=t,#s,5 do
+M=M+1
+local P,Q,R=
+s[O],s[O+1],s[O+2]
+local S,T=s[O+3],s[O+4]
+local U=S~=''and id_of_key(g,S,v.now_ms)
+if U then
+x[#x+1]=M-F
+x[#x+1]=U
+elseif R=='0'then
+add_message(K,v,string.format(G,M-H),Q,T,P)
+N=N+#P
+if Q=='0'then
+v.lives_until=-1
 else
-plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+plan_expiry(v,M,tonumber(Q),I)
 end
 else
-local visible_at_us = feed.now_us + id - first + delay_ms * 1000
-park_message(keys, feed, id, visible_at_us, string.format('%.0f %s', ttl_ms, origin), body)
-note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
-aside = true
+local V=v.now_us+M-F+R*1000
+park_message(K,v,M,V,string.format('%.0f %s',Q,T),P)
+note_parked(v,M,V,tonumber(Q))
+J=true
 end
-if key ~= '' and not known then
-remember_key(once, key, id, feed.now_ms + remember_ms)
-keyed = keyed + 1
-end
-end
-feed.last, feed.bytes = id, feed.bytes + bytes
-index_expiry(expiry, indexed)
-if is_kept then
-local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-apply_retention(keys, feed, keep, 100 + count, bytes)
-end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, count)
-end
-if keyed > 0 then
-forget_old_keys(once, keyed, feed.now_ms)
-keep_keys(once, remember_ms)
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, feed.now_ms + remember_ms)
+if S~=''and not U then
+remember_key(g,S,M,v.now_ms+r)
+L=L+1
 end
 end
-if must_move(feed) then
-move_all(keys, feed)
+v.last,v.bytes=M,v.bytes+N
+index_expiry(d,I)
+if B then
+local O={count=o,ms=p,bytes=q}
+apply_retention(K,v,O,100+w,N)
 end
-if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
-local aside_keys = { log, bodies, expiry, delayed, parked }
-for _, key in ipairs(aside_keys) do
-keep_with_feed(feed, key)
+if v.look or v.moved~=0 then
+compact(K,v,w)
+end
+if L>0 then
+forget_old_keys(g,L,v.now_ms)
+keep_keys(g,r)
+if v.lives_until~=-1 then
+v.lives_until=math.max(v.lives_until,v.now_ms+r)
 end
 end
-save_feed_and_call(meta, feed, caller, call, exact(first) .. ' ' .. created)
-wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first, created, duplicates }` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 12, 1, 10, 1, 19], text: `local codec = ARGV[1]
-local caller = ARGV[2]
-local call = ARGV[3]
-local token = ARGV[4]
-local dead_ms = tonumber(ARGV[5])
-local dead_channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local ids, ids_at = ARGV, 8
-local dead_keys = {
-meta = dead_meta,
-log = KEYS[13],
-early = KEYS[14],
-bodies = KEYS[15],
-claimed = KEYS[16],
-leases = KEYS[17],
-returned = KEYS[18],
-work = KEYS[19],
-expiry = KEYS[20],
-parked = KEYS[21],
+if must_move(v)then
+move_all(K,v)
+end
+if D or J or#I>0 or v.large>E then
+local O={b,c,d,e,f}
+for P,Q in ipairs(O)do
+keep_with_feed(v,Q)
+end
+end
+save_feed_and_call(a,v,k,l,exact(F)..' '..A)
+wake(m,n,'appended')
+return{'appended',v.epoch,F,A,x}` }
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 12, 1, 10, 1, 19], text: `local g=ARGV[1]
+local h=ARGV[2]
+local i=ARGV[3]
+local j=ARGV[4]
+local k=tonumber(ARGV[5])
+local l=ARGV[6]
+local m=ARGV[7]=='1'
+local n,o=ARGV,8
+local p={
+meta=f,
+log=KEYS[13],
+early=KEYS[14],
+bodies=KEYS[15],
+claimed=KEYS[16],
+leases=KEYS[17],
+returned=KEYS[18],
+work=KEYS[19],
+expiry=KEYS[20],
+parked=KEYS[21],
 }
-local refusal, feed = open_feed(meta, caller, codec) if refusal then return refusal end
-local dead = read_feed(dead_meta, codec)
-local refusal = refusal_of_feed(dead) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-if remembered then
-return { 'buried', tonumber(remembered) }
+local q,r=open_feed(a,h,g)if q then return q end
+local s=read_feed(f,g)
+local t=refusal_of_feed(s)if t then return t end
+local u,v=recall(r.record,i)if u then return u end
+if v then
+return{'buried',tonumber(v)}
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+r.now_us=clock_us()
+r.now_ms=math.floor(r.now_us/1000)
+if not is_live(K,r,j)then
+return{'lost'}
 end
-local entries = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-local entry = found.place
-and redis.call('ZSCORE', claimed, found.place) == token
-and entry_at(keys, feed, found.place)
-entries[#entries + 1] = entry or nil
+local w={}
+for x,y in ipairs(look_up(e,n,o))do
+local z=y.place
+and redis.call('ZSCORE',c,y.place)==j
+and entry_at(K,r,y.place)
+w[#w+1]=z or nil
 end
-complete_entries(work, entries)
-if #entries > 0 then
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
-dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
-refuse_when_full(meta, feed)
-try_whole_removal(keys)
-bury_entries(dead_keys, dead, bodies, entries, dead_ms)
-wake(dead_channel, sharded, 'appended')
-remove_entries(keys, feed, entries)
-if is_over then
-forget_lease(keys, token)
+complete_entries(d,w)
+if#w>0 then
+local x=redis.call('ZCOUNT',c,j,j)==#w
+s.partitions,s.now_us,s.now_ms=r.partitions,r.now_us,r.now_ms
+refuse_when_full(a,r)
+try_whole_removal(K)
+bury_entries(p,s,b,w,k)
+wake(l,m,'appended')
+remove_entries(K,r,w)
+if x then
+forget_lease(K,j)
 end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #entries)
+if r.look or r.moved~=0 then
+compact(K,r,#w)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(r)then
+rest_when_empty(K,r)
 end
-remember_answer(meta, caller, call, feed.now_ms, exact(#entries))
-save_feed(meta, feed)
+remember_answer(a,h,i,r.now_ms,exact(#w))
+save_feed(a,r)
 end
-return { 'buried', #entries }` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local caller = ARGV[3]
-local call = ARGV[4]
-local limit = tonumber(ARGV[5])
-local lease_ms = tonumber(ARGV[6])
-local grace_ms = tonumber(ARGV[7])
-local max_claims = tonumber(ARGV[8])
-local dead_ms = tonumber(ARGV[9])
-local dead_channel = ARGV[10]
-local sharded = ARGV[11] == '1'
-local refusal, feed = open_feed(meta, caller, codec, partitions) if refusal then return refusal end
-local dead = max_claims > 0 and read_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
-local refusal = refusal_of_feed(dead) if refusal then return refusal end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local refusal, known_token = recall(feed.record, call) if refusal then return refusal end
-if known_token and is_live(keys, feed, known_token) then
-local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-local messages = tell_messages(claimed_entries(keys, feed, known_token), bodies)
-return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, feed.now_ms, 0, messages }
+return{'buried',#w}` }
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 11, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
+local l=tonumber(ARGV[2])
+local m=ARGV[3]
+local n=ARGV[4]
+local o=tonumber(ARGV[5])
+local p=tonumber(ARGV[6])
+local q=tonumber(ARGV[7])
+local r=tonumber(ARGV[8])
+local s=tonumber(ARGV[9])
+local t=ARGV[10]
+local u=ARGV[11]=='1'
+local v,w=open_feed(a,m,k,l)if v then return v end
+local x=r>0 and read_feed(j,k)or{layout=FEED_LAYOUT}
+local y=refusal_of_feed(x)if y then return y end
+w.now_us=clock_us()
+w.now_ms=math.floor(w.now_us/1000)
+local z,A=recall(w.record,n)if z then return z end
+if A and is_live(K,w,A)then
+local B=tonumber(redis.call('ZSCORE',e,A))
+local C=tell_messages(claimed_entries(K,w,A),c)
+return{'claimed',w.epoch,tonumber(A),B,w.now_ms,0,C}
 end
-if feed.epoch == 0 then
-return { 'empty', 0, 0 }
+if w.epoch==0 then
+return{'empty',0,0}
 end
-local freed = lapse_claims(keys, feed, 1000)
-local shown = 0
-if has_come(feed.visible_at_us, feed.now_us) then
-shown = show_due(keys, feed, 100 + limit)
-keep_with_feed(feed, bodies)
+local B=lapse_claims(K,w,1000)
+local C=0
+if has_come(w.visible_at_us,w.now_us)then
+C=show_due(K,w,100+o)
+keep_with_feed(w,c)
 end
-local found = new_findings(limit, max_claims)
-find_returned(keys, feed, found)
-find_fresh(keys, feed, found)
-if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
-refuse_when_full(meta, feed)
-redis.call('ZADD', claimed, 'XX', '0', '')
+local D=new_findings(o,r)
+find_returned(K,w,D)
+find_fresh(K,w,D)
+if#D.dead>0 or#D.free>0 and#D.expired>0 then
+refuse_when_full(a,w)
+redis.call('ZADD',d,'XX','0','')
 end
-if #found.dead > 0 then
-local dead_keys = {
-meta = dead_meta,
-log = KEYS[15],
-early = KEYS[16],
-bodies = KEYS[17],
-claimed = KEYS[18],
-leases = KEYS[19],
-returned = KEYS[20],
-work = KEYS[21],
-expiry = KEYS[22],
-parked = KEYS[23],
+if#D.dead>0 then
+local E={
+meta=j,
+log=KEYS[15],
+early=KEYS[16],
+bodies=KEYS[17],
+claimed=KEYS[18],
+leases=KEYS[19],
+returned=KEYS[20],
+work=KEYS[21],
+expiry=KEYS[22],
+parked=KEYS[23],
 }
-dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
-try_whole_removal(keys)
-bury_entries(dead_keys, dead, bodies, found.dead, dead_ms)
-wake(dead_channel, sharded, 'appended')
+x.partitions,x.now_us,x.now_ms=w.partitions,w.now_us,w.now_ms
+try_whole_removal(K)
+bury_entries(E,x,c,D.dead,s)
+wake(t,u,'appended')
 end
-if #found.dead + #found.expired > 0 then
-remove_entries(keys, feed, found.dead)
-remove_entries(keys, feed, found.expired)
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #found.dead + #found.expired)
+if#D.dead+#D.expired>0 then
+remove_entries(K,w,D.dead)
+remove_entries(K,w,D.expired)
+if w.look or w.moved~=0 then
+compact(K,w,#D.dead+#D.expired)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
-end
-end
-local expires_at_ms = feed.now_ms + lease_ms
-if #found.free > 0 then
-feed.token = math.max(feed.token + 1, feed.now_us)
-prolong_entries(keys, feed, found.free, expires_at_ms + grace_ms)
-open_claim(keys, feed, lease_ms, found.free)
-remember_answer(meta, caller, call, feed.now_ms, exact(feed.token))
-end
-if #found.free + freed + shown > 0 then
-local used = { log, claimed, leases, returned, work, expiry, parked }
-for _, key in ipairs(used) do
-keep_with_feed(feed, key)
+if may_rest(w)then
+rest_when_empty(K,w)
 end
 end
-if must_move(feed) then
-move_all(keys, feed)
+local E=w.now_ms+p
+if#D.free>0 then
+w.token=math.max(w.token+1,w.now_us)
+prolong_entries(K,w,D.free,E+q)
+open_claim(K,w,p,D.free)
+remember_answer(a,m,n,w.now_ms,exact(w.token))
 end
-save_feed(meta, feed)
-if #found.free > 0 then
-local messages = tell_messages(found.free, bodies)
-return { 'claimed', feed.epoch, feed.token, expires_at_ms, feed.now_ms, #found.dead, messages }
+if#D.free+B+C>0 then
+local F={b,d,e,f,g,h,i}
+for G,H in ipairs(F)do
+keep_with_feed(w,H)
 end
-if #found.dead + #found.expired > 0 then
-return { 'empty', #found.dead, 1 }
 end
-return { 'empty', 0, recheck_after(leases, feed) }` }
-const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local codec = ARGV[1]
-local token = ARGV[2]
-local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+if must_move(w)then
+move_all(K,w)
 end
-local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
-local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
-return {
+save_feed(a,w)
+if#D.free>0 then
+local F=tell_messages(D.free,c)
+return{'claimed',w.epoch,w.token,E,w.now_ms,#D.dead,F}
+end
+if#D.dead+#D.expired>0 then
+return{'empty',#D.dead,1}
+end
+return{'empty',0,recheck_after(e,w)}` }
+const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g,h=open_feed(a,'',e)if g then return g end
+h.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,h,f)then
+return{'lost'}
+end
+local i=tonumber(redis.call('HGET',d,lease_field(f)))
+local j=tonumber(redis.call('ZSCORE',c,f))
+return{
 'claimed',
-feed.epoch,
-lease_ms,
-expires_at_ms,
-feed.now_ms,
-tell_messages(claimed_entries(keys, feed, token), bodies),
+h.epoch,
+i,
+j,
+h.now_ms,
+tell_messages(claimed_entries(K,h,f),b),
 }` }
-const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 37], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local refusal = refusal_of_spread(meta) if refusal then return refusal end
-local all = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-once,
-subscribers,
-guards,
-dead_meta,
-dead_log,
-dead_early,
-dead_bodies,
-dead_claimed,
-dead_leases,
-dead_returned,
-dead_work,
-dead_expiry,
-dead_delayed,
-dead_parked,
-dead_once,
-dead_subscribers,
-dead_guards,
+const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 37], text: `local C=ARGV[1]
+local D=ARGV[2]=='1'
+local E=refusal_of_spread(a)if E then return E end
+local F={
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k,
+l,
+m,
+n,
+o,
+p,
+q,
+r,
+s,
+t,
+u,
+v,
+w,
+x,
+y,
+z,
+A,
+B,
 }
-local existed = 0
-for _, key in ipairs(all) do
-existed = math.max(existed, redis.call('UNLINK', key))
+local G=0
+for H,I in ipairs(F)do
+G=math.max(G,redis.call('UNLINK',I))
 end
-wake(channel, sharded, 'cleared')
-return { 'cleared', existed }` }
-const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-return { 'kept' }
+wake(C,D,'cleared')
+return{'cleared',G}` }
+const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+if redis.call('HGET',a,'agreed_us')~=b then
+return{'kept'}
 end
-redis.call('UNLINK', meta)
-return { 'forgotten' }` }
-const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 18], text: `local token = ARGV[1]
-local lease_ms = tonumber(ARGV[2])
-local grace_ms = tonumber(ARGV[3])
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+redis.call('UNLINK',a)
+return{'forgotten'}` }
+const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 18], text: `local e=ARGV[1]
+local f=tonumber(ARGV[2])
+local g=tonumber(ARGV[3])
+local h,i=open_feed(a,'')if h then return h end
+i.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,i,e)then
+return{'lost'}
 end
-local expires_at_ms = feed.now_ms + lease_ms
-redis.call('HDEL', work, '')
-redis.call('ZADD', leases, expires_at_ms, token)
-local records = { lease_field(token), lease_ms }
-local prolonged = prolong_entries(keys, feed, work_of(keys, token), expires_at_ms + grace_ms)
-for _, entry in ipairs(prolonged) do
-records[#records + 1] = entry.place
-records[#records + 1] = format_work(entry)
+local j=i.now_ms+f
+redis.call('HDEL',c,'')
+redis.call('ZADD',b,j,e)
+local k={lease_field(e),f}
+local l=prolong_entries(K,i,work_of(K,e),j+g)
+for m,n in ipairs(l)do
+k[#k+1]=n.place
+k[#k+1]=format_work(n)
 end
-redis.call('HSET', work, unpack(records))
-local touched = { leases, work, expiry }
-for _, key in ipairs(touched) do
-keep_with_feed(feed, key)
+redis.call('HSET',c,unpack(k))
+local m={b,c,d}
+for n,o in ipairs(m)do
+keep_with_feed(i,o)
 end
-if must_move(feed) then
-move_all(keys, feed)
+if must_move(i)then
+move_all(K,i)
 end
-save_feed(meta, feed)
-return { 'extended', expires_at_ms }` }
-const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 11], text: `local name = ARGV[1]
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-redis.call('ZREM', guards, name)
-if redis.call('ZREM', subscribers, name) == 0 then
-return { 'absent' }
+save_feed(a,i)
+return{'extended',j}` }
+const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 11], text: `local d=ARGV[1]
+local e,f=open_feed(a,'')if e then return e end
+redis.call('ZREM',c,d)
+if redis.call('ZREM',b,d)==0 then
+return{'absent'}
 end
-if may_rest(feed) then
-feed.now_ms = math.floor(clock_us() / 1000)
-rest_when_empty(keys, feed)
-save_feed(meta, feed)
+if may_rest(f)then
+f.now_ms=math.floor(clock_us()/1000)
+rest_when_empty(K,f)
+save_feed(a,f)
 end
-return { 'forgotten' }` }
-const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local codec = ARGV[1]
-local ids, ids_at = ARGV, 2
-local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-feed.now_ms = math.floor(clock_us() / 1000)
-local entries, alive, claims = {}, {}, {}
-local looked, budget = 0, budget_of(#ids)
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if not is_left(budget) then
+return{'forgotten'}` }
+const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local e=ARGV[1]
+local f,g=ARGV,2
+local h,i=open_feed(a,'',e)if h then return h end
+i.now_ms=math.floor(clock_us()/1000)
+local j,k,l={},{},{}
+local m,n=0,budget_of(#f)
+for o,p in ipairs(look_up(d,f,g))do
+if not is_left(n)then
 break
 end
-local is_parked = found.parked ~= nil
-local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
-or entry_at(keys, feed, found.place)
-if entry then
-spend(budget, 1, entry.bytes)
-entries[#entries + 1] = entry
+local q=p.parked~=nil
+local r=q and parse_parked(tonumber(p.id),p.parked)
+or entry_at(K,i,p.place)
+if r then
+spend(n,1,r.bytes)
+j[#j+1]=r
 end
-looked = found.at
+m=p.at
 end
-complete_entries(work, entries)
-local held = find_claimed(keys, feed, entries)
-for _, entry in ipairs(entries) do
-if not has_expired(entry, feed.now_ms) then
-alive[#alive + 1] = entry
-tell_claim(claims, entry.position, held[entry.place])
+complete_entries(c,j)
+local o=find_claimed(K,i,j)
+for p,q in ipairs(j)do
+if not has_expired(q,i.now_ms)then
+k[#k+1]=q
+tell_claim(l,q.position,o[q.place])
 end
 end
-return { 'found', feed.epoch, feed.now_ms, looked, tell_messages(alive, bodies), claims }` }
-const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 5, 1, 14, 1, 29], text: `local codec = ARGV[1]
-local dead_keys = { log = KEYS[12], early = KEYS[13] }
-local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-local dead = read_feed(dead_meta, '')
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-dead.now_us, dead.now_ms = feed.now_us, feed.now_ms
-local function tell_end(answer, raw)
-if not raw then
+return{'found',i.epoch,i.now_ms,m,tell_messages(k,b),l}` }
+const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 5, 1, 14, 1, 29], text: `local m=ARGV[1]
+local n={log=KEYS[12],early=KEYS[13]}
+local o,p=open_feed(a,'',m)if o then return o end
+local q=read_feed(k,'')
+p.now_us=clock_us()
+p.now_ms=math.floor(p.now_us/1000)
+q.now_us,q.now_ms=p.now_us,p.now_ms
+local function r(s,t)
+if not t then
 return
 end
-local entry = parse_entry(raw)
-complete_entries(work, { entry })
-local token = redis.call('ZSCORE', claimed, entry.place)
-local held = token and is_live(keys, feed, token)
-local holder = held and tonumber(token) or 0
-local body = body_of(bodies, entry)
-for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
-answer[#answer + 1] = part
+local u=parse_entry(t)
+complete_entries(g,{u})
+local v=redis.call('ZSCORE',e,u.place)
+local w=v and is_live(K,p,v)
+local x=w and tonumber(v)or 0
+local y=body_of(d,u)
+for z,A in ipairs({u.position,u.id,u.expires_at_ms,u.claims,x,y})do
+s[#s+1]=A
 end
 end
-local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
-tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
-local readers = {}
-local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
-for at = 1, #furthest, 2 do
-readers[#readers + 1] = furthest[at]
-readers[#readers + 1] = tonumber(furthest[at + 1])
-readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
+local s,t={},redis.call('XREVRANGE',b,'+','-','COUNT','1')
+r(s,raws_between(K,p,1,'+',1)[1])
+r(s,t[1]or redis.call('XREVRANGE',c,'+','-','COUNT','1')[1])
+local u={}
+local v=redis.call('ZRANGE',i,'0','99','WITHSCORES')
+for w=1,#v,2 do
+u[#u+1]=v[w]
+u[#u+1]=tonumber(v[w+1])
+u[#u+1]=redis.call('ZSCORE',j,v[w])and 1 or 0
 end
-local visible, waiting = log_length(keys, feed), redis.call('ZCARD', delayed)
-local is_any_due = is_due(leases, feed) or is_due(dead_leases, dead)
-return {
+local w,x=log_length(K,p),redis.call('ZCARD',h)
+local y=is_due(f,p)or is_due(l,q)
+return{
 'inspection',
-feed.epoch,
-feed.last,
-feed.now_ms,
-is_any_due and 1 or 0,
-visible + waiting,
-redis.call('ZCARD', claimed),
-waiting,
-feed.bytes,
-log_length(dead_keys, dead),
-redis.call('ZCARD', leases),
-redis.call('ZCARD', subscribers),
-feed.codec,
-ends,
-readers,
+p.epoch,
+p.last,
+p.now_ms,
+y and 1 or 0,
+w+x,
+redis.call('ZCARD',e),
+x,
+p.bytes,
+log_length(n,q),
+redis.call('ZCARD',f),
+redis.call('ZCARD',i),
+p.codec,
+s,
+u,
 }` }
-const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 3, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local meta = KEYS[1]
-local keys = {
-meta = meta,
-log = KEYS[2],
-local log = KEYS[2]
-log = log,
-local keys = {
-early = KEYS[3],
-local early = KEYS[3]
-early = early,
-bodies = KEYS[4],
-local bodies = KEYS[4]
-bodies = bodies,
-local claimed = KEYS[5]
-claimed = claimed,
-claimed = KEYS[5],
-local claimed = KEYS[2]
-local keys = {
-leases = KEYS[6],
-local leases = KEYS[6]
-leases = leases,
-leases = KEYS[4],
+const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local a=KEYS[1]
+local K={
+meta=a,
+log=KEYS[2],
+local b=KEYS[2]
+log=b,
+local K={
+early=KEYS[3],
+local c=KEYS[3]
+early=c,
+bodies=KEYS[4],
+local c=KEYS[4]
+bodies=c,
+local b=KEYS[4]
+bodies=b,
+local d=KEYS[4]
+local b=KEYS[5]
+claimed=b,
+claimed=KEYS[5],
+local c=KEYS[5]
+claimed=c,
+local d=KEYS[5]
+claimed=d,
+local e=KEYS[5]
+local b=KEYS[2]
+local K={
+leases=KEYS[6],
+local e=KEYS[6]
+leases=e,
+local c=KEYS[6]
+leases=c,
+local f=KEYS[6]
+local b=KEYS[6]
+leases=b,
+leases=KEYS[4],
 }
-leases = KEYS[3],
-returned = KEYS[7],
-local returned = KEYS[7]
-returned = returned,
-local returned = KEYS[4]
-local work = KEYS[8]
-work = work,
-work = KEYS[8],
-local work = KEYS[7]
+leases=f,
+leases=KEYS[3],
+local d=KEYS[6]
+leases=d,
+returned=KEYS[7],
+local f=KEYS[7]
+returned=f,
+local g=KEYS[7]
+local c=KEYS[4]
+returned=c,
+local e=KEYS[7]
+returned=e,
+local c=KEYS[8]
+work=c,
+work=KEYS[8],
+local d=KEYS[8]
+work=d,
+local g=KEYS[8]
+work=g,
+local d=KEYS[7]
 }
-work = KEYS[5],
-work = KEYS[7],
-local work = KEYS[5]
-expiry = KEYS[9],
-local expiry = KEYS[9]
-expiry = expiry,
-local delayed = KEYS[10]
-delayed = delayed,
-delayed = KEYS[10],
-local delayed = KEYS[8]
-delayed = KEYS[8],
-local parked = KEYS[10]
-parked = parked,
-local parked = KEYS[11]
-parked = KEYS[11],
-local parked = KEYS[8]
-parked = KEYS[9],
+local h=KEYS[8]
+work=KEYS[5],
+local c=KEYS[7]
+local g=KEYS[7]
+work=KEYS[7],
+local d=KEYS[5]
+expiry=KEYS[9],
+local d=KEYS[9]
+expiry=d,
+local h=KEYS[9]
+expiry=h,
+local i=KEYS[9]
+local f=KEYS[9]
+expiry=f,
+local e=KEYS[10]
+delayed=e,
+delayed=KEYS[10],
+local j=KEYS[10]
+local h=KEYS[8]
+delayed=KEYS[8],
+local c=KEYS[10]
+delayed=c,
+local d=KEYS[10]
+parked=d,
+local f=KEYS[11]
+parked=f,
+local e=KEYS[10]
+parked=e,
+local i=KEYS[11]
+parked=i,
+local k=KEYS[11]
+parked=KEYS[11],
+local d=KEYS[8]
+parked=KEYS[9],
 }
-local parked = KEYS[6]
-local once = KEYS[12]
-subscribers = KEYS[11],
+local e=KEYS[6]
+local d=KEYS[11]
+local g=KEYS[11]
+parked=g,
+local g=KEYS[12]
+local l=KEYS[12]
+subscribers=KEYS[11],
 }
-local subscribers = KEYS[2]
-subscribers = KEYS[13],
-subscribers = KEYS[12],
-local subscribers = KEYS[13]
-local subscribers = KEYS[6]
-subscribers = subscribers,
-local subscribers = KEYS[9]
-local subscribers = KEYS[12]
-local guards = KEYS[3]
-guards = KEYS[14],
+local b=KEYS[2]
+subscribers=KEYS[13],
+subscribers=KEYS[12],
+local m=KEYS[13]
+local b=KEYS[6]
+subscribers=b,
+local i=KEYS[9]
+local b=KEYS[12]
+local c=KEYS[3]
+guards=KEYS[14],
 }
-guards = KEYS[13],
-local guards = KEYS[14]
-local guards = KEYS[7]
-local guards = KEYS[10]
-local guards = KEYS[13]
-guards = guards,
-local dead_meta = KEYS[12]
-local dead_meta = KEYS[14]
-local dead_meta = KEYS[15]
-local dead_meta = KEYS[11]
-local dead_log = KEYS[16]
-local dead_early = KEYS[17]
-local dead_bodies = KEYS[18]
-local dead_claimed = KEYS[19]
-local dead_leases = KEYS[20]
-local dead_leases = KEYS[14]
-local dead_returned = KEYS[21]
-local dead_work = KEYS[22]
-local dead_expiry = KEYS[23]
-local dead_delayed = KEYS[24]
-local dead_parked = KEYS[25]
-local dead_once = KEYS[26]
-local dead_subscribers = KEYS[27]
-local dead_guards = KEYS[28]` }
-const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local partitions = tonumber(ARGV[1])
-local refusal, feed = open_feed(meta, '', nil, partitions) if refusal then return refusal end
-if feed.partitions > 0 then
-return { 'agreed' }
+guards=KEYS[13],
+local n=KEYS[14]
+local c=KEYS[7]
+local j=KEYS[10]
+local c=KEYS[13]
+guards=c,
+local f=KEYS[12]
+local j=KEYS[14]
+local o=KEYS[15]
+local k=KEYS[11]
+local p=KEYS[16]
+local q=KEYS[17]
+local r=KEYS[18]
+local s=KEYS[19]
+local t=KEYS[20]
+local l=KEYS[14]
+local u=KEYS[21]
+local v=KEYS[22]
+local w=KEYS[23]
+local x=KEYS[24]
+local y=KEYS[25]
+local z=KEYS[26]
+local A=KEYS[27]
+local B=KEYS[28]` }
+const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
+local c,d=open_feed(a,'',nil,b)if c then return c end
+if d.partitions>0 then
+return{'agreed'}
 end
-return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }` }
-const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 25, 1, 18], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local after = ARGV[3]
-local limit = tonumber(ARGV[4])
-local except_origin = ARGV[5]
-local include_claimed = ARGV[6] == '1'
-local include_delayed = ARGV[7] == '1'
-local most_bytes = tonumber(ARGV[8] or 4194304)
-local refusal, feed = open_feed(meta, '', codec, partitions) if refusal then return refusal end
-local start = where_to_start(feed, after)
-if not start then
+return{'proposed',propose(a,FEED_LAYOUT,exact(clock_us()))}` }
+const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=ARGV[3]
+local e=tonumber(ARGV[4])
+local f=ARGV[5]
+local g=ARGV[6]=='1'
+local h=ARGV[7]=='1'
+local i=tonumber(ARGV[8]or 4194304)
+local j,k=open_feed(a,'',b,c)if j then return j end
+local l=where_to_start(k,d)
+if not l then
 return redis.error_reply('INVALID after: not a marker')
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local page = {
-limit = limit,
-left = math.min(4194304, most_bytes),
-except_origin = except_origin,
-hides_claimed = not include_claimed,
-messages = {},
-claims = {},
+k.now_us=clock_us()
+k.now_ms=math.floor(k.now_us/1000)
+local m={
+limit=e,
+left=math.min(4194304,i),
+except_origin=f,
+hides_claimed=not g,
+messages={},
+claims={},
 }
-local position, shown, more, left = read_log(keys, feed, page, start.position)
-local next_marker = format_marker(feed.epoch, position)
-if include_delayed and not more then
-local suffix
-page.limit, page.left = limit - shown, left
-suffix, more = read_delayed(keys, feed, start, page)
-next_marker = next_marker .. suffix
-elseif include_delayed then
-next_marker = next_marker .. start.suffix
+local n,o,p,q=read_log(K,k,m,l.position)
+local r=format_marker(k.epoch,n)
+if h and not p then
+local s
+m.limit,m.left=e-o,q
+s,p=read_delayed(K,k,l,m)
+r=r..s
+elseif h then
+r=r..l.suffix
 end
-local due = has_come(feed.visible_at_us, feed.now_us)
-local recheck_ms = 0
-if feed.visible_at_us > 0 and not due then
-recheck_ms = math.ceil((feed.visible_at_us - feed.now_us) / 1000)
+local s=has_come(k.visible_at_us,k.now_us)
+local t=0
+if k.visible_at_us>0 and not s then
+t=math.ceil((k.visible_at_us-k.now_us)/1000)
 end
-return {
+return{
 'page',
-feed.epoch,
-next_marker,
-more and 1 or 0,
-start.gap and 1 or 0,
-start.reset and 1 or 0,
-due and 1 or 0,
-recheck_ms,
-feed.now_ms,
-page.messages,
-page.claims,
+k.epoch,
+r,
+p and 1 or 0,
+l.gap and 1 or 0,
+l.reset and 1 or 0,
+s and 1 or 0,
+t,
+k.now_ms,
+m.messages,
+m.claims,
 }` }
-const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 7, 1, 28, 1, 6], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local token = ARGV[5]
-local unseen = ARGV[6] == '1'
-local ids, ids_at = ARGV, 7
-local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-if remembered then
-return { 'released', tonumber(remembered) }
+const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 7, 1, 28, 1, 6], text: `local f=ARGV[1]
+local g=ARGV[2]
+local h=ARGV[3]
+local i=ARGV[4]=='1'
+local j=ARGV[5]
+local k=ARGV[6]=='1'
+local l,m=ARGV,7
+local n,o=open_feed(a,f)if n then return n end
+local p,q=recall(o.record,g)if p then return p end
+if q then
+return{'released',tonumber(q)}
 end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+o.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,o,j)then
+return{'lost'}
 end
-local places = places_held(claimed, token)
-if #ids >= ids_at then
-places = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if found.place and redis.call('ZSCORE', claimed, found.place) == token then
-places[#places + 1] = found.place
-end
-end
-end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
-if #places > 0 then
-give_back(keys, places)
-if unseen then
-uncount(work, places)
+local r=places_held(b,j)
+if#l>=m then
+r={}
+for s,t in ipairs(look_up(e,l,m))do
+if t.place and redis.call('ZSCORE',b,t.place)==j then
+r[#r+1]=t.place
 end
 end
-if is_over then
-forget_lease(keys, token)
 end
-if is_over or #places > 0 then
-remember_answer(meta, caller, call, feed.now_ms, #places)
+local s=redis.call('ZCOUNT',b,j,j)==#r
+if#r>0 then
+give_back(K,r)
+if k then
+uncount(d,r)
 end
-keep_with_feed(feed, returned)
-wake(channel, sharded, 'released')
-return { 'released', #places }` }
-const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 4, 1, 45], text: `local caller = ARGV[1]
-local call = ARGV[2]
-local even_claimed = ARGV[3] == '1'
-local ids, ids_at = ARGV, 4
-local refusal, feed = open_feed(meta, caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call) if refusal then return refusal end
-if remembered then
-local held = {}
-for id in string.gmatch(remembered, ' (%d+)') do
-held[#held + 1] = tonumber(id)
 end
-return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
+if s then
+forget_lease(K,j)
 end
-feed.now_ms = math.floor(clock_us() / 1000)
-local going, parked_ids, held, told = {}, {}, {}, { '' }
-local has_large = false
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if found.parked then
-parked_ids[#parked_ids + 1] = found.id
-has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
+if s or#r>0 then
+remember_answer(a,f,g,o.now_ms,#r)
+end
+keep_with_feed(o,c)
+wake(h,i,'released')
+return{'released',#r}` }
+const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 4, 1, 45], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=ARGV[3]=='1'
+local h,i=ARGV,4
+local j,k=open_feed(a,e)if j then return j end
+local l,m=recall(k.record,f)if l then return l end
+if m then
+local n={}
+for o in string.gmatch(m,' (%d+)')do
+n[#n+1]=tonumber(o)
+end
+return{'removed',tonumber(string.match(m,'^%d+')),n}
+end
+k.now_ms=math.floor(clock_us()/1000)
+local n,o,p,q={},{},{},{''}
+local r=false
+for s,t in ipairs(look_up(d,h,i))do
+if t.parked then
+o[#o+1]=t.id
+r=r or is_large(parse_parked(tonumber(t.id),t.parked).bytes)
 else
-local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-local entry = entry_at(keys, feed, found.place)
-if entry and holder and is_live(keys, feed, holder) then
-held[#held + 1] = tonumber(found.id)
-told[#told + 1] = found.id
-elseif entry then
-going[#going + 1] = entry
+local u=not g and redis.call('ZSCORE',b,t.place)
+local v=entry_at(K,k,t.place)
+if v and u and is_live(K,k,u)then
+p[#p+1]=tonumber(t.id)
+q[#q+1]=t.id
+elseif v then
+n[#n+1]=v
 end
 end
 end
-local count = #going + #parked_ids
-if count > 0 then
-try_whole_removal(keys)
-if #parked_ids > 0 then
-unpark(keys, parked_ids, has_large)
-feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
+local s=#n+#o
+if s>0 then
+try_whole_removal(K)
+if#o>0 then
+unpark(K,o,r)
+k.visible_at_us=tonumber(redis.call('ZRANGE',c,'0','0','WITHSCORES')[2]or 0)
 end
-remove_entries(keys, feed, going)
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #going)
+remove_entries(K,k,n)
+if k.look or k.moved~=0 then
+compact(K,k,#n)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(k)then
+rest_when_empty(K,k)
 end
-remember_answer(meta, caller, call, feed.now_ms, count .. table.concat(told, ' '))
-save_feed(meta, feed)
+remember_answer(a,e,f,k.now_ms,s..table.concat(q,' '))
+save_feed(a,k)
 end
-return { 'removed', count, held }` }
-const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local shown = 0
-if has_come(feed.visible_at_us, feed.now_us) then
-shown = show_due(keys, feed, 1000)
+return{'removed',s,p}` }
+const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
+local i=ARGV[2]=='1'
+local j,k=open_feed(a,'')if j then return j end
+k.now_us=clock_us()
+k.now_ms=math.floor(k.now_us/1000)
+local l=0
+if has_come(k.visible_at_us,k.now_us)then
+l=show_due(K,k,1000)
 end
-local freed = lapse_claims(keys, feed, 1000)
-if has_come(feed.due_at, feed.now_ms) then
-reap_expired(keys, feed, 500)
+local m=lapse_claims(K,k,1000)
+if has_come(k.due_at,k.now_ms)then
+reap_expired(K,k,500)
 end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, 200)
+if k.look or k.moved~=0 then
+compact(K,k,200)
 end
-local touched = { log, bodies, expiry, parked, returned }
-for _, key in ipairs(touched) do
-keep_with_feed(feed, key)
+local n={b,c,f,g,e}
+for o,p in ipairs(n)do
+keep_with_feed(k,p)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(k)then
+rest_when_empty(K,k)
 end
-save_feed(meta, feed)
-if shown + freed > 0 then
-wake(channel, sharded, 'settled')
+save_feed(a,k)
+if l+m>0 then
+wake(h,i,'settled')
 end
-return { 'settled', is_due(leases, feed) and 1 or 0 }` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 6, 1, 25], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local proof = ARGV[3]
-local name = ARGV[4]
-local from = ARGV[5]
-local protected = ARGV[6] == '1'
-local refusal, feed = open_feed(meta, '', codec, partitions) if refusal then return refusal end
-if feed.partitions ~= partitions and not take_up(meta, partitions, proof) then
-return { 'unagreed' }
+return{'settled',is_due(d,k)and 1 or 0}` }
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 6, 1, 25], text: `local d=ARGV[1]
+local e=tonumber(ARGV[2])
+local f=ARGV[3]
+local g=ARGV[4]
+local h=ARGV[5]
+local i=ARGV[6]=='1'
+local j,k=open_feed(a,'',d,e)if j then return j end
+if k.partitions~=e and not take_up(a,e,f)then
+return{'unagreed'}
 end
-local start = where_to_start(feed, from)
-if not start then
+local l=where_to_start(k,h)
+if not l then
 return redis.error_reply('INVALID from: not a marker')
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-local position = known or start.position
-if not known then
-redis.call('ZADD', subscribers, exact(position), name)
+k.now_us=clock_us()
+k.now_ms=math.floor(k.now_us/1000)
+local m=tonumber(redis.call('ZSCORE',b,g)or nil)
+local n=m or l.position
+if not m then
+redis.call('ZADD',b,exact(n),g)
 end
-if protected then
-redis.call('ZADD', guards, exact(position), name)
+if i then
+redis.call('ZADD',c,exact(n),g)
 end
-begin_feed(meta, feed)
-feed.lives_until = -1
-if must_move(feed) then
-move_all(keys, feed)
+begin_feed(a,k)
+k.lives_until=-1
+if must_move(k)then
+move_all(K,k)
 end
-save_feed(meta, feed)
-return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 4, 3, 11, 1, 3, 1, 21, 2, 16, 2, 12, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(token)
-return 'lease:' .. token
+save_feed(a,k)
+return{'subscribed',format_marker(k.epoch,n),m and 0 or 1}` }
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 4, 3, 11, 1, 3, 1, 21, 2, 16, 2, 12, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(a)
+return'lease:'..a
 end
-local function is_live(keys, feed, token)
-local ends_at_ms = redis.call('ZSCORE', keys.leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > feed.now_ms or false
+local function is_live(a,b,c)
+local d=redis.call('ZSCORE',a.leases,c)
+return d and tonumber(d)>b.now_ms or false
 end
-local function places_held(claimed, token)
-return redis.call('ZRANGEBYSCORE', claimed, token, token)
+local function places_held(a,b)
+return redis.call('ZRANGEBYSCORE',a,b,b)
 end
-local function find_claimed(keys, feed, entries)
-local held = {}
-if #entries == 0 or redis.call('EXISTS', keys.leases) == 0 then
-return held
+local function find_claimed(a,b,c)
+local d={}
+if#c==0 or redis.call('EXISTS',a.leases)==0 then
+return d
 end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
+local e={}
+for f,g in ipairs(c)do
+e[f]=g.place
 end
-local live = {}
-for at, token in ipairs(redis.call('ZMSCORE', keys.claimed, unpack(places))) do
-if token then
-if live[token] == nil then
-live[token] = is_live(keys, feed, token)
+local f={}
+for g,h in ipairs(redis.call('ZMSCORE',a.claimed,unpack(e)))do
+if h then
+if f[h]==nil then
+f[h]=is_live(a,b,h)
 end
-held[places[at]] = live[token] and token or nil
-end
-end
-return held
-end
-local function tell_claim(answer, position, token)
-if token then
-answer[#answer + 1] = position
-answer[#answer + 1] = tonumber(token)
+d[e[g]]=f[h]and h or nil
 end
 end
-local function claimed_entries(keys, feed, token)
-local entries = {}
-for _, place in ipairs(places_held(keys.claimed, token)) do
-entries[#entries + 1] = entry_at(keys, feed, place)
+return d
 end
-complete_entries(keys.work, entries)
-return entries
+local function tell_claim(a,b,c)
+if c then
+a[#a+1]=b
+a[#a+1]=tonumber(c)
 end
-local function new_findings(limit, max_claims)
-local budget = budget_of(2 * limit + 200)
-return { free = {}, dead = {}, expired = {}, limit = limit, max_claims = max_claims, budget = budget }
 end
-local function sort_out(feed, found, entry)
-local kind, bytes = 'free', entry.bytes
-if has_expired(entry, feed.now_ms) then
-kind, bytes = 'expired', read_of(entry)
-elseif found.max_claims > 0 and entry.claims >= found.max_claims then
-kind = 'dead'
+local function claimed_entries(a,b,c)
+local d={}
+for e,f in ipairs(places_held(a.claimed,c))do
+d[#d+1]=entry_at(a,b,f)
 end
-spend(found.budget, 1, bytes)
-local among = found[kind]
-among[#among + 1] = entry
+complete_entries(a.work,d)
+return d
 end
-local function is_looking(found)
-return #found.free < found.limit and is_left(found.budget)
+local function new_findings(a,b)
+local c=budget_of(2*a+200)
+return{free={},dead={},expired={},limit=a,max_claims=b,budget=c}
 end
-local function find_returned(keys, feed, found)
-local from = 0
-while is_looking(found) do
-local chunk = math.min(found.limit - #found.free, at_once(found.budget))
-local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
-for _, place in ipairs(places) do
-entries[#entries + 1] = entry_at(keys, feed, place)
+local function sort_out(a,b,c)
+local d,e='free',c.bytes
+if has_expired(c,a.now_ms)then
+d,e='expired',read_of(c)
+elseif b.max_claims>0 and c.claims>=b.max_claims then
+d='dead'
 end
-complete_entries(keys.work, entries)
-for _, entry in ipairs(entries) do
-if not is_looking(found) then
+spend(b.budget,1,e)
+local f=b[d]
+f[#f+1]=c
+end
+local function is_looking(a)
+return#a.free<a.limit and is_left(a.budget)
+end
+local function find_returned(a,b,c)
+local d=0
+while is_looking(c)do
+local e=math.min(c.limit-#c.free,at_once(c.budget))
+local f,g=redis.call('ZRANGE',a.returned,d,d+e-1),{}
+for h,i in ipairs(f)do
+g[#g+1]=entry_at(a,b,i)
+end
+complete_entries(a.work,g)
+for h,i in ipairs(g)do
+if not is_looking(c)then
 return
 end
-sort_out(feed, found, entry)
+sort_out(b,c,i)
 end
-from = from + #places
-if #places < chunk then
-return
-end
-end
-end
-local function find_fresh(keys, feed, found)
-while is_looking(found) do
-local chunk = math.min(found.limit - #found.free, at_once(found.budget))
-local entries = entries_between(keys, feed, feed.front + 1, '+', chunk)
-for _, entry in ipairs(entries) do
-if not is_looking(found) then
-return
-end
-sort_out(feed, found, entry)
-feed.front = entry.position
-end
-if #entries < chunk then
+d=d+#f
+if#f<e then
 return
 end
 end
 end
-local function open_claim(keys, feed, lease_ms, entries)
-local token = exact(feed.token)
-local scored, known, places = {}, { lease_field(token), lease_ms }, {}
-for at, entry in ipairs(entries) do
-entry.claims = entry.claims + 1
-places[at] = entry.place
-scored[#scored + 1] = token
-scored[#scored + 1] = entry.place
-known[#known + 1] = entry.place
-known[#known + 1] = format_work(entry)
+local function find_fresh(a,b,c)
+while is_looking(c)do
+local d=math.min(c.limit-#c.free,at_once(c.budget))
+local e=entries_between(a,b,b.front+1,'+',d)
+for f,g in ipairs(e)do
+if not is_looking(c)then
+return
 end
-redis.call('ZADD', keys.claimed, unpack(scored))
-redis.call('ZREM', keys.returned, '')
-redis.call('HSET', keys.work, unpack(known))
-redis.call('ZADD', keys.leases, feed.now_ms + lease_ms, token)
-redis.call('ZREM', keys.returned, unpack(places))
+sort_out(b,c,g)
+b.front=g.position
 end
-local function prolong_entries(keys, feed, entries, until_ms)
-local prolonged, scored = {}, {}
-for _, entry in ipairs(entries) do
-if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-entry.expires_at_ms = until_ms
-prolonged[#prolonged + 1] = entry
-scored[#scored + 1] = until_ms
-scored[#scored + 1] = entry.place
+if#e<d then
+return
 end
 end
-if #prolonged > 0 then
-redis.call('ZADD', keys.expiry, unpack(scored))
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, until_ms)
+end
+local function open_claim(a,b,c,d)
+local e=exact(b.token)
+local f,g,h={},{lease_field(e),c},{}
+for i,j in ipairs(d)do
+j.claims=j.claims+1
+h[i]=j.place
+f[#f+1]=e
+f[#f+1]=j.place
+g[#g+1]=j.place
+g[#g+1]=format_work(j)
+end
+redis.call('ZADD',a.claimed,unpack(f))
+redis.call('ZREM',a.returned,'')
+redis.call('HSET',a.work,unpack(g))
+redis.call('ZADD',a.leases,b.now_ms+c,e)
+redis.call('ZREM',a.returned,unpack(h))
+end
+local function prolong_entries(a,b,c,d)
+local e,f={},{}
+for g,h in ipairs(c)do
+if h.expires_at_ms~=0 and h.expires_at_ms<d then
+h.expires_at_ms=d
+e[#e+1]=h
+f[#f+1]=d
+f[#f+1]=h.place
 end
 end
-return prolonged
+if#e>0 then
+redis.call('ZADD',a.expiry,unpack(f))
+if b.lives_until~=-1 then
+b.lives_until=math.max(b.lives_until,d)
 end
-local function give_back(keys, places)
-redis.call('HDEL', keys.work, '')
-redis.call('ZADD', keys.returned, 'XX', '0', '')
-redis.call('ZREM', keys.claimed, unpack(places))
-local scored = {}
-for _, place in ipairs(places) do
-scored[#scored + 1] = place
-scored[#scored + 1] = place
 end
-redis.call('ZADD', keys.returned, unpack(scored))
+return e
 end
-local function forget_lease(keys, token)
-redis.call('HDEL', keys.work, lease_field(token))
-redis.call('ZREM', keys.leases, token)
+local function give_back(a,b)
+redis.call('HDEL',a.work,'')
+redis.call('ZADD',a.returned,'XX','0','')
+redis.call('ZREM',a.claimed,unpack(b))
+local c={}
+for d,e in ipairs(b)do
+c[#c+1]=e
+c[#c+1]=e
 end
-local function lapse_claims(keys, feed, budget)
-local freed = 0
-for _, token in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', feed.now_ms, 'LIMIT', '0', '100')) do
-local places = places_held(keys.claimed, token)
-if freed > 0 and freed + #places > budget then
+redis.call('ZADD',a.returned,unpack(c))
+end
+local function forget_lease(a,b)
+redis.call('HDEL',a.work,lease_field(b))
+redis.call('ZREM',a.leases,b)
+end
+local function lapse_claims(a,b,c)
+local d=0
+for e,f in ipairs(redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0','100'))do
+local g=places_held(a.claimed,f)
+if d>0 and d+#g>c then
 break
 end
-if #places > 0 then
-give_back(keys, places)
+if#g>0 then
+give_back(a,g)
 end
-forget_lease(keys, token)
-freed = freed + #places
+forget_lease(a,f)
+d=d+#g
 end
-return freed
+return d
 end
-local function refuse(keys, feed, others)
-local refused, told = {}, {}
-for _, found in ipairs(others) do
-local reason = 'absent'
-if found.holder and is_live(keys, feed, found.holder) then
-reason = 'held'
-elseif found.parked or entry_at(keys, feed, found.place) then
-reason = 'unclaimed'
+local function refuse(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+local h='absent'
+if g.holder and is_live(a,b,g.holder)then
+h='held'
+elseif g.parked or entry_at(a,b,g.place)then
+h='unclaimed'
 end
-refused[#refused + 1] = tonumber(found.id)
-refused[#refused + 1] = reason
-told[#told + 1] = found.id .. ':' .. reason
+d[#d+1]=tonumber(g.id)
+d[#d+1]=h
+e[#e+1]=g.id..':'..h
 end
-return refused, table.concat(told, ' ')
+return d,table.concat(e,' ')
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(keys, feed)
-local length = redis.pcall('XLEN', keys.log)
-if type(length) ~= 'number' or length == 0 then
+const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(a,b)
+local c=redis.pcall('XLEN',a.log)
+if type(c)~='number'or c==0 then
 return false
 end
-local info, nodes = redis.pcall('XINFO', 'STREAM', keys.log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
+local d,e=redis.pcall('XINFO','STREAM',a.log),0
+for f=1,#d,2 do
+if d[f]=='radix-tree-keys'then
+e=d[f+1]
 end
 end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local f=b.bytes-b.large+40*c
+return e>16+3*math.max(f/4096,c/100)
 end
-local function move_oldest(keys, feed, budget)
+local function move_oldest(a,b,c)
 repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
+local d,e=at_once(c),{}
+for f,g in ipairs(redis.call('XRANGE',a.log,'-','+','COUNT',d))do
+redis.call('XADD',a.early,g[1],unpack(g[2]))
+e[f]=g[1]
+spend(c,1,#g[2][#g[2]])
 end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
+b.moved=tonumber(string.sub(e[#e],1,-3))
 end
-if #moved < wanted then
+if#e<d then
 return true
 end
-until not is_left(budget)
+until not is_left(c)
 return false
 end
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+local function may_rename(a)
+local b=redis.pcall('RENAME',a.early,a.log)
+return string.find(b.err or'','no such key',1,true)~=nil
 end
-local function compact(keys, feed, done)
-if feed.moved == 0 then
-if not is_sparse(keys, feed) then
+local function compact(a,b,c)
+if b.moved==0 then
+if not is_sparse(a,b)then
 return
 end
-redis.call('UNLINK', keys.early)
-if not may_rename(keys) then
+redis.call('UNLINK',a.early)
+if not may_rename(a)then
 return
 end
-stand_apart(keys.meta, feed)
+stand_apart(a.meta,b)
 end
-if move_oldest(keys, feed, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log)
+if move_oldest(a,b,budget_of(4+2*c))and redis.call('EXISTS',a.early)==1 then
+redis.call('RENAME',a.early,a.log)
+b.moved=0
+keep_with_feed(b,a.log)
 else
-keep_with_feed(feed, keys.early)
+keep_with_feed(b,a.early)
 end
 end` }
-const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 26], text: `local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
+const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 26], text: `local function parse_work(a)
+local b,c,d,e=string.match(a,'^(%d+) (%d+) (%d+) (%d+)$')
+return{
+claims=tonumber(b),
+bytes=tonumber(c),
+expires_at_ms=tonumber(d),
+id=tonumber(e),
 }
 end
-local function format_work(entry)
-return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+local function format_work(a)
+return string.format('%d %d %.0f %.0f',a.claims,a.bytes,a.expires_at_ms,a.id)
 end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
+local function complete_entries(a,b)
+if#b==0 or redis.call('EXISTS',a)==0 then
 return
 end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
+local c={}
+for d,e in ipairs(b)do
+c[d]=e.place
 end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-local function work_of(keys, token)
-local places = redis.call('ZRANGEBYSCORE', keys.claimed, token, token)
-local entries = {}
-if #places > 0 then
-for at, known in ipairs(redis.call('HMGET', keys.work, unpack(places))) do
-entries[at] = parse_work(known)
-entries[at].place = places[at]
+for d,e in ipairs(redis.call('HMGET',a,unpack(c)))do
+if e then
+local f=parse_work(e)
+b[d].claims=f.claims
+b[d].expires_at_ms=f.expires_at_ms
 end
 end
-return entries
 end
-local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
-dead.last = math.max(dead.last, dead.now_us - 1)
-for _, entry in ipairs(entries) do
-if dead_ms > 0 then
-entry.expires_at_ms = dead.now_ms + dead_ms
-end
-entry.body = body_of(bodies, entry)
-store_late(dead_keys, dead, entry)
+local function work_of(a,b)
+local c=redis.call('ZRANGEBYSCORE',a.claimed,b,b)
+local d={}
+if#c>0 then
+for e,f in ipairs(redis.call('HMGET',a.work,unpack(c)))do
+d[e]=parse_work(f)
+d[e].place=c[e]
 end
 end
-local function bury_entries(dead_keys, dead, bodies, entries, dead_ms)
-begin_feed(dead_keys.meta, dead)
-store_dead(dead_keys, dead, bodies, entries, dead_ms)
-if has_come(dead.due_at, dead.now_ms) then
-reap_expired(dead_keys, dead, 50 + #entries)
+return d
 end
-if dead.look or dead.moved ~= 0 then
-compact(dead_keys, dead, #entries)
+local function store_dead(a,b,c,d,e)
+b.last=math.max(b.last,b.now_us-1)
+for f,g in ipairs(d)do
+if e>0 then
+g.expires_at_ms=b.now_ms+e
 end
-if must_move(dead) or dead.kept_until > 0 then
-local moving = {
-dead_keys.meta,
-dead_keys.log,
-dead_keys.early,
-dead_keys.bodies,
-dead_keys.claimed,
-dead_keys.leases,
-dead_keys.returned,
-dead_keys.work,
-dead_keys.expiry,
-dead_keys.parked,
+g.body=body_of(c,g)
+store_late(a,b,g)
+end
+end
+local function bury_entries(a,b,c,d,e)
+begin_feed(a.meta,b)
+store_dead(a,b,c,d,e)
+if has_come(b.due_at,b.now_ms)then
+reap_expired(a,b,50+#d)
+end
+if b.look or b.moved~=0 then
+compact(a,b,#d)
+end
+if must_move(b)or b.kept_until>0 then
+local f={
+a.meta,
+a.log,
+a.early,
+a.bodies,
+a.claimed,
+a.leases,
+a.returned,
+a.work,
+a.expiry,
+a.parked,
 }
-move_keys(dead, moving)
+move_keys(b,f)
 end
-save_feed(dead_keys.meta, dead)
+save_feed(a.meta,b)
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 2, 10, 2, 10, 2, 7, 2, 5, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 2, 10, 2, 10, 2, 7, 2, 5, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(a,b)
+local c,d,e,f=string.match(b,'^(%d+) (%S*) ?(%d*)\\n()')
+local g=tonumber(c)
+return{
+id=a,
+place='',
+position=0,
+origin=d,
+bytes=tonumber(e)or#b-f+1,
+body=e==''and string.sub(b,f)or nil,
+claims=0,
+expires_at_ms=g==0 and 0 or math.floor(a/1000)+g,
 }
 end
-local function park_message(keys, feed, id, visible_at_us, head, body)
-if is_large(#body) then
-redis.call('HSET', keys.bodies, exact(id), body)
-stand_apart(keys.meta, feed)
-redis.call('HSET', keys.parked, exact(id), head .. ' ' .. #body .. '\\n')
+local function park_message(a,b,c,d,e,f)
+if is_large(#f)then
+redis.call('HSET',a.bodies,exact(c),f)
+stand_apart(a.meta,b)
+redis.call('HSET',a.parked,exact(c),e..' '..#f..'\\n')
 else
-redis.call('HSET', keys.parked, exact(id), head .. '\\n' .. body)
+redis.call('HSET',a.parked,exact(c),e..'\\n'..f)
 end
-redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
+redis.call('ZADD',a.delayed,exact(d),exact(c))
 end
-local function note_parked(feed, id, visible_at_us, ttl_ms)
-if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
-feed.visible_at_us = visible_at_us
+local function note_parked(a,b,c,d)
+if a.visible_at_us==0 or c<a.visible_at_us then
+a.visible_at_us=c
 end
-if ttl_ms == 0 then
-feed.lives_until = -1
-elseif feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
-end
-end
-local function unpark(keys, ids, has_large)
-redis.call('ZREM', keys.delayed, unpack(ids))
-redis.call('HDEL', keys.parked, unpack(ids))
-if has_large then
-redis.call('HDEL', keys.bodies, unpack(ids))
+if d==0 then
+a.lives_until=-1
+elseif a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,math.floor(b/1000)+d)
 end
 end
-local function is_due(leases, feed)
-return has_come(feed.due_at, feed.now_ms)
-or has_come(feed.visible_at_us, feed.now_us)
-or redis.call('ZCOUNT', leases, '-inf', feed.now_ms) > 0
+local function unpark(a,b,c)
+redis.call('ZREM',a.delayed,unpack(b))
+redis.call('HDEL',a.parked,unpack(b))
+if c then
+redis.call('HDEL',a.bodies,unpack(b))
 end
-local function try_showing(keys, feed)
-redis.call('HDEL', keys.parked, '')
-redis.call('HSET', keys.meta, 'codec', feed.codec)
-redis.call('ZREM', keys.delayed, '')
-redis.call('ZADD', keys.expiry, 'XX', '0', '')
-redis.call('ZRANGE', keys.delayed, '0', '0')
 end
-local function show_due(keys, feed, most)
-local shown, budget = 0, budget_of(most)
-try_showing(keys, feed)
-feed.last = math.max(feed.last, feed.now_us - 1)
-local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(feed.now_us), 'LIMIT', '0', most)
-for _, id in ipairs(ids) do
-if not is_left(budget) then
+local function is_due(a,b)
+return has_come(b.due_at,b.now_ms)
+or has_come(b.visible_at_us,b.now_us)
+or redis.call('ZCOUNT',a,'-inf',b.now_ms)>0
+end
+local function try_showing(a,b)
+redis.call('HDEL',a.parked,'')
+redis.call('HSET',a.meta,'codec',b.codec)
+redis.call('ZREM',a.delayed,'')
+redis.call('ZADD',a.expiry,'XX','0','')
+redis.call('ZRANGE',a.delayed,'0','0')
+end
+local function show_due(a,b,c)
+local d,e=0,budget_of(c)
+try_showing(a,b)
+b.last=math.max(b.last,b.now_us-1)
+local f=redis.call('ZRANGEBYSCORE',a.delayed,'-inf',exact(b.now_us),'LIMIT','0',c)
+for g,h in ipairs(f)do
+if not is_left(e)then
 break
 end
-local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-spend(budget, 1, read_of(entry))
-if has_expired(entry, feed.now_ms) then
-unpark(keys, { id }, is_large(entry.bytes))
+local i=parse_parked(tonumber(h),redis.call('HGET',a.parked,h))
+spend(e,1,read_of(i))
+if has_expired(i,b.now_ms)then
+unpark(a,{h},is_large(i.bytes))
 else
-store_late(keys, feed, entry)
-shown = shown + 1
-redis.call('ZREM', keys.delayed, id)
+store_late(a,b,i)
+d=d+1
+redis.call('ZREM',a.delayed,h)
 end
 end
-feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-save_feed(keys.meta, feed)
-return shown
+b.visible_at_us=tonumber(redis.call('ZRANGE',a.delayed,'0','0','WITHSCORES')[2]or 0)
+save_feed(a.meta,b)
+return d
 end
-local function read_delayed(keys, feed, start, page)
-local from = 0
-if start.id then
-local rank = redis.call('ZRANK', keys.delayed, exact(start.id))
-from = rank and rank + 1 or redis.call('ZCOUNT', keys.delayed, '-inf', exact(start.visible_at_us))
+local function read_delayed(a,b,c,d)
+local e=0
+if c.id then
+local f=redis.call('ZRANK',a.delayed,exact(c.id))
+e=f and f+1 or redis.call('ZCOUNT',a.delayed,'-inf',exact(c.visible_at_us))
 end
-local suffix, count, limit = start.suffix, redis.call('ZCARD', keys.delayed), page.limit
-if limit == 0 then
-return suffix, count > from
+local f,g,h=c.suffix,redis.call('ZCARD',a.delayed),d.limit
+if h==0 then
+return f,g>e
 end
-local budget = { elements = limit, bytes = page.left }
-local found = redis.call('ZRANGE', keys.delayed, from, from + limit - 1, 'WITHSCORES')
-for at = 1, #found, 2 do
-if not is_left(budget) then
-return suffix, true
+local i={elements=h,bytes=d.left}
+local j=redis.call('ZRANGE',a.delayed,e,e+h-1,'WITHSCORES')
+for k=1,#j,2 do
+if not is_left(i)then
+return f,true
 end
-local entry = parse_parked(tonumber(found[at]), redis.call('HGET', keys.parked, found[at]))
-local own = page.except_origin ~= '' and entry.origin == page.except_origin
-if own or has_expired(entry, feed.now_ms) then
-spend(budget, 1, read_of(entry))
+local l=parse_parked(tonumber(j[k]),redis.call('HGET',a.parked,j[k]))
+local m=d.except_origin~=''and l.origin==d.except_origin
+if m or has_expired(l,b.now_ms)then
+spend(i,1,read_of(l))
 else
-spend(budget, 1, entry.bytes)
-tell_message(page.messages, entry, keys.bodies)
+spend(i,1,l.bytes)
+tell_message(d.messages,l,a.bodies)
 end
-suffix = string.format('-%.0f-%s', found[at + 1], found[at])
+f=string.format('-%.0f-%s',j[k+1],j[k])
 end
-return suffix, count > from + limit
+return f,g>e+h
 end
-local function recheck_after(leases, feed)
-local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
-local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
-local next_ms = lapse_at_ms
-if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
-next_ms = visible_at_ms
+local function recheck_after(a,b)
+local c=tonumber(redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]or 0)
+local d=math.ceil(b.visible_at_us/1000)
+local e=c
+if e==0 or(d>0 and d<e)then
+e=d
 end
-return next_ms == 0 and 0 or math.max(1, next_ms - feed.now_ms)
+return e==0 and 0 or math.max(1,e-b.now_ms)
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(bytes)
-return bytes > 16384
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(a)
+return a>16384
 end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+local function body_of(a,b)
+return b.body or redis.call('HGET',a,exact(b.id))or''
 end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
+local function read_of(a)
+return a.body and a.bytes or 0
 end
-local lives_read, plain_extras = {}, {}
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
+local lives_read,plain_extras={},{}
+local function read_entry(a)
+local b,c=string.sub(a[1],1,-3),a[2]
+local d=tonumber(b)
+if c[1]~='t'then
+return b,d,d,0,'',c[2]
 end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
+local e,f,g=lives_read[c[2]],c[4],d
+if not e then
+e=tonumber(c[2])
+lives_read[c[2]]=e
 end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
+local h=e==0 and 0 or(d-d%1000)/1000+e
+if not plain_extras[f]then
+local i=string.find(f,'#',1,true)
+if i then
+g=tonumber(string.sub(f,i+1))
+f=string.sub(f,1,i-1)
 else
-plain_extras[extra] = true
+plain_extras[f]=true
 end
 end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+if c[5]=='s'then
+return b,d,g,h,f,nil,tonumber(c[6])
 end
-return place, position, id, expires_at_ms, extra, fields[6]
+return b,d,g,h,f,c[6]
 end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
+local function parse_entry(a)
+local b,c,d,e,f,g,h=read_entry(a)
+return{
+place=b,
+position=c,
+id=d,
+expires_at_ms=e,
+origin=f,
+bytes=h or#g,
+body=g,
+claims=0,
 }
 end
-local function raws_between(keys, feed, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', keys.log, exact(from), to, 'COUNT', count)
+local function raws_between(a,b,c,d,e)
+if c>b.moved then
+return redis.call('XRANGE',a.log,exact(c),d,'COUNT',e)
 end
-local raws = redis.call('XRANGE', keys.early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', keys.log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
+local f=redis.call('XRANGE',a.early,exact(c),d,'COUNT',e)
+if#f<e then
+for g,h in ipairs(redis.call('XRANGE',a.log,'-',d,'COUNT',e-#f))do
+f[#f+1]=h
 end
 end
-return raws
+return f
 end
-local function entries_between(keys, feed, from, to, count)
-local entries = raws_between(keys, feed, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
+local function entries_between(a,b,c,d,e)
+local f=raws_between(a,b,c,d,e)
+for g=1,#f do
+f[g]=parse_entry(f[g])
 end
-return entries
+return f
 end
-local function entry_at(keys, feed, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+local function entry_at(a,b,c)
+local d
+if b.moved==0 or tonumber(c)>b.moved then
+d=redis.call('XRANGE',a.log,c,c,'COUNT','1')
 else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+d=redis.call('XRANGE',a.early,c,c,'COUNT','1')
 end
-return raws[1] and parse_entry(raws[1])
+return d[1]and parse_entry(d[1])
 end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
+local function add_entry(a,b,c,d,e)
+if c=='0'and d==''then
+redis.call('XADD',a,b,'b',e)
 else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+redis.call('XADD',a,b,'t',c,'x',d,'b',e)
 end
 end
-local function add_large_entry(keys, feed, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
+local function add_large_entry(a,b,c,d,e,f)
+stand_apart(a.meta,b)
+redis.call('XADD',a.log,c,'t',d,'x',e,'s',f)
+b.large=b.large+f
 end
-local function add_message(keys, feed, place, ttl_ms, origin, body)
-if is_large(#body) then
-redis.call('HSET', keys.bodies, place, body)
-add_large_entry(keys, feed, place, ttl_ms, origin, #body)
+local function add_message(a,b,c,d,e,f)
+if is_large(#f)then
+redis.call('HSET',a.bodies,c,f)
+add_large_entry(a,b,c,d,e,#f)
 else
-add_entry(keys.log, place, ttl_ms, origin, body)
+add_entry(a.log,c,d,e,f)
 end
 end
-local function store_late(keys, feed, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+local function store_late(a,b,c)
+b.last=b.last+1
+local d,e=exact(b.last),exact(c.id)
+local f,g=c.origin..'#'..e,'0'
+if c.expires_at_ms~=0 then
+g=exact(math.max(1,c.expires_at_ms-math.floor(b.last/1000)))
 end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
+if is_large(c.bytes)then
+if c.body then
+redis.call('HSET',a.bodies,e,c.body)
 end
-add_large_entry(keys, feed, place, ttl_ms, extra, entry.bytes)
+add_large_entry(a,b,d,g,f,c.bytes)
 else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
+add_entry(a.log,d,g,f,c.body)
 end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
+redis.call('HSET',a.parked,e,'@'..d)
+b.bytes=b.bytes+c.bytes
+if g=='0'then
+b.lives_until=-1
 else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
+local h=math.floor(b.last/1000)+g
+redis.call('ZADD',a.expiry,h,d)
+note_expiry(b,h)
 end
 end
-local function log_length(keys, feed)
-local length = redis.call('XLEN', keys.log)
-return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+local function log_length(a,b)
+local c=redis.call('XLEN',a.log)
+return b.moved==0 and c or c+redis.call('XLEN',a.early)
 end
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
+local function has_come(a,b)
+return a~=0 and a<=b
 end` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 5, 6, 1, 25, 1, 9, 2, 8, 1, 7, 2, 18], text: `local function format_marker(epoch, position)
-return string.format('%.0f-%.0f', epoch, position)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 5, 6, 1, 25, 1, 9, 2, 8, 1, 7, 2, 18], text: `local function format_marker(a,b)
+return string.format('%.0f-%.0f',a,b)
 end
-local function parse_marker(text)
-local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-if not epoch or (rest ~= '' and not id) or #text > 70 then
+local function parse_marker(a)
+local b,c,d=string.match(a,'^(%d+)%-(%d+)(.*)$')
+local e,f=string.match(d or'','^%-(%d+)%-(%d+)$')
+if not b or(d~=''and not f)or#a>70 then
 return nil
 end
-return {
-epoch = tonumber(epoch),
-position = tonumber(position),
-visible_at_us = tonumber(visible_at_us),
-id = tonumber(id),
-suffix = rest,
+return{
+epoch=tonumber(b),
+position=tonumber(c),
+visible_at_us=tonumber(e),
+id=tonumber(f),
+suffix=d,
 }
 end
-local function where_to_start(feed, after)
-if after == '' then
-return { position = 0, suffix = '' }
-elseif after == 'end' then
-return { position = feed.last, suffix = '' }
+local function where_to_start(a,b)
+if b==''then
+return{position=0,suffix=''}
+elseif b=='end'then
+return{position=a.last,suffix=''}
 end
-local start = parse_marker(after)
-if not start then
+local c=parse_marker(b)
+if not c then
 return nil
 end
-start.reset, start.gap = false, false
-if start.epoch ~= feed.epoch then
-start.reset = start.epoch ~= 0
-start.gap = start.epoch == 0 and feed.trimmed > 0
-start.position, start.suffix, start.visible_at_us = 0, '', nil
-elseif start.position > feed.last then
-start.reset = true
-start.position = feed.last
+c.reset,c.gap=false,false
+if c.epoch~=a.epoch then
+c.reset=c.epoch~=0
+c.gap=c.epoch==0 and a.trimmed>0
+c.position,c.suffix,c.visible_at_us=0,'',nil
+elseif c.position>a.last then
+c.reset=true
+c.position=a.last
 else
-start.gap = start.position < feed.trimmed
+c.gap=c.position<a.trimmed
 end
-return start
+return c
 end
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
+local function look_up(a,b,c)
+local d,e,f,g={},{},{},{}
+for h=c,#b,1 do
+if not g[b[h]]then
+d[#d+1]=b[h]
+g[b[h]]=true
 end
-ats[#asked] = at - ids_at + 1
+e[#d]=h-c+1
 end
-if #asked == 0 then
-return found
+if#d==0 then
+return f
 end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
+for h,i in ipairs(redis.call('HMGET',a,unpack(d)))do
+local j=string.match(i or'','^@(%d+)$')
+if i and not j then
+f[h]={id=d[h],at=e[h],parked=i}
 else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+f[h]={id=d[h],at=e[h],place=j or d[h]}
 end
 end
-return found
+return f
 end
-local function find_changes(keys, feed, raws)
-local changes, held = {}, {}
-if feed.token > 0 then
-for at = 1, #raws do
-changes[at] = { place = string.sub(raws[at][1], 1, -3) }
+local function find_changes(a,b,c)
+local d,e={},{}
+if b.token>0 then
+for f=1,#c do
+d[f]={place=string.sub(c[f][1],1,-3)}
 end
-complete_entries(keys.work, changes)
-held = find_claimed(keys, feed, changes)
+complete_entries(a.work,d)
+e=find_claimed(a,b,d)
 end
-return changes, held
+return d,e
 end
-local function read_log(keys, feed, page, position)
-local limit, left, except_origin, hides_claimed =
-page.limit, page.left, page.except_origin, page.hides_claimed
-local messages, now_ms = page.messages, feed.now_ms
-local shown, looked_at = 0, 0
-while shown < limit and looked_at < limit + 1000 and left > 0 do
-local chunk = math.min(200, limit - shown + looked_at)
-local raws = raws_between(keys, feed, position + 1, '+', chunk)
-local changes, held = find_changes(keys, feed, raws)
-for at = 1, #raws do
-if shown == limit or left <= 0 then
-return position, shown, true, left
+local function read_log(a,b,c,d)
+local e,f,g,h=
+c.limit,c.left,c.except_origin,c.hides_claimed
+local i,j=c.messages,b.now_ms
+local k,l=0,0
+while k<e and l<e+1000 and f>0 do
+local m=math.min(200,e-k+l)
+local n=raws_between(a,b,d+1,'+',m)
+local o,p=find_changes(a,b,n)
+for q=1,#n do
+if k==e or f<=0 then
+return d,k,true,f
 end
-local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
-local change = changes[at]
-expires_at_ms = change and change.expires_at_ms or expires_at_ms
-position = here
-local hidden = hides_claimed and held[place] or except_origin ~= '' and origin == except_origin
-if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-body = body or redis.call('HGET', keys.bodies, exact(id)) or ''
-local n = shown * 5
-messages[n + 1] = here
-messages[n + 2] = id
-messages[n + 3] = expires_at_ms
-messages[n + 4] = change and change.claims or 0
-messages[n + 5] = body
-if held[place] then
-tell_claim(page.claims, here, held[place])
+local r,s,t,u,v,w=read_entry(n[q])
+local x=o[q]
+u=x and x.expires_at_ms or u
+d=s
+local y=h and p[r]or g~=''and v==g
+if not y and(u==0 or u>j)then
+w=w or redis.call('HGET',a.bodies,exact(t))or''
+local z=k*5
+i[z+1]=s
+i[z+2]=t
+i[z+3]=u
+i[z+4]=x and x.claims or 0
+i[z+5]=w
+if p[r]then
+tell_claim(c.claims,s,p[r])
 end
-shown = shown + 1
+k=k+1
 end
-left = left - (body and #body or 0)
+f=f-(w and#w or 0)
 end
-looked_at = looked_at + #raws
-if #raws < chunk then
-return math.max(position, feed.last), shown, false, left
+l=l+#n
+if#n<m then
+return math.max(d,b.last),k,false,f
 end
 end
-return position, shown, position < feed.last, left
+return d,k,d<b.last,f
 end
-local function tell_message(answer, entry, bodies)
-local n = #answer
-answer[n + 1] = entry.position
-answer[n + 2] = entry.id
-answer[n + 3] = entry.expires_at_ms
-answer[n + 4] = entry.claims
-answer[n + 5] = body_of(bodies, entry)
+local function tell_message(a,b,c)
+local d=#a
+a[d+1]=b.position
+a[d+2]=b.id
+a[d+3]=b.expires_at_ms
+a[d+4]=b.claims
+a[d+5]=body_of(c,b)
 end
-local function tell_messages(entries, bodies)
-local answer = {}
-for _, entry in ipairs(entries) do
-tell_message(answer, entry, bodies)
+local function tell_messages(a,b)
+local c={}
+for d,e in ipairs(a)do
+tell_message(c,e,b)
 end
-return answer
+return c
 end
-local function move_all(keys, feed)
-local moving = {
-keys.meta,
-keys.log,
-keys.early,
-keys.bodies,
-keys.claimed,
-keys.leases,
-keys.returned,
-keys.work,
-keys.expiry,
-keys.delayed,
-keys.parked,
-keys.subscribers,
-keys.guards,
+local function move_all(a,b)
+local c={
+a.meta,
+a.log,
+a.early,
+a.bodies,
+a.claimed,
+a.leases,
+a.returned,
+a.work,
+a.expiry,
+a.delayed,
+a.parked,
+a.subscribers,
+a.guards,
 }
-move_keys(feed, moving)
+move_keys(b,c)
 end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2, 3, 12], text: `local function sweep_lane(keys, feed, budget)
-local upto = math.min((feed.now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-while feed.lane_swept < upto and is_left(budget) do
-local most, expired = at_once(budget), {}
-local entries = entries_between(keys, feed, feed.lane_swept + 1, exact(upto), most)
-for _, entry in ipairs(entries) do
-spend(budget, 1, read_of(entry))
-local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-expired[#expired + 1] = entry
+const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2, 3, 12], text: `local function sweep_lane(a,b,c)
+local d=math.min((b.now_ms-b.lane_ms)*1000+999,b.lane_last)
+while b.lane_swept<d and is_left(c)do
+local e,f=at_once(c),{}
+local g=entries_between(a,b,b.lane_swept+1,exact(d),e)
+for h,i in ipairs(g)do
+spend(c,1,read_of(i))
+local j=i.expires_at_ms==math.floor(i.position/1000)+b.lane_ms
+if j and not redis.call('ZSCORE',a.expiry,i.place)then
+f[#f+1]=i
 end
 end
-feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(keys, feed, expired)
+b.lane_swept=#g<e and d or g[#g].position
+remove_entries(a,b,f)
 end
 end
-local function sweep_index(keys, feed, budget)
+local function sweep_index(a,b,c)
 repeat
-local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', feed.now_ms, 'LIMIT', '0', most)
-for _, place in ipairs(places) do
-local entry = entry_at(keys, feed, place)
-if entry then
-spend(budget, 1, read_of(entry))
-expired[#expired + 1] = entry
+local d,e=at_once(c),{}
+local f=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',b.now_ms,'LIMIT','0',d)
+for g,h in ipairs(f)do
+local i=entry_at(a,b,h)
+if i then
+spend(c,1,read_of(i))
+e[#e+1]=i
 else
-spend(budget, 1, 0)
-redis.call('ZREM', keys.expiry, place)
+spend(c,1,0)
+redis.call('ZREM',a.expiry,h)
 end
 end
-remove_entries(keys, feed, expired)
-until #places < most or not is_left(budget)
+remove_entries(a,b,e)
+until#f<d or not is_left(c)
 end
-local function next_due(keys, feed)
-local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(keys, feed, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-if next_entry then
-local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+local function next_due(a,b)
+local c=redis.call('ZRANGE',a.expiry,'0','0','WITHSCORES')
+local d=tonumber(c[2]or 0)
+local e=entries_between(a,b,b.lane_swept+1,exact(b.lane_last),1)[1]
+if e then
+local f=math.floor(e.position/1000)+b.lane_ms
+d=d==0 and f or math.min(d,f)
 end
-return due_at
+return d
 end
-local function reap_expired(keys, feed, most)
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-redis.call('ZRANGE', keys.expiry, '0', '0')
-sweep_lane(keys, feed, budget_of(most))
-sweep_index(keys, feed, budget_of(most))
-feed.due_at = next_due(keys, feed)
-save_feed(keys.meta, feed)
+local function reap_expired(a,b,c)
+redis.call('ZRANGEBYSCORE',a.expiry,'+inf','-inf')
+redis.call('ZRANGE',a.expiry,'0','0')
+sweep_lane(a,b,budget_of(c))
+sweep_index(a,b,budget_of(c))
+b.due_at=next_due(a,b)
+save_feed(a.meta,b)
 end
-local function do_due(keys, feed, is_kept, count)
-local shows, reaps = has_come(feed.visible_at_us, feed.now_us), has_come(feed.due_at, feed.now_ms)
-if is_kept or shows or reaps then
-refuse_when_full(keys.meta, feed)
-try_retention(keys)
+local function do_due(a,b,c,d)
+local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
+if c or e or f then
+refuse_when_full(a.meta,b)
+try_retention(a)
 end
-local shown = shows and show_due(keys, feed, 100 + count) or 0
-if reaps then
-reap_expired(keys, feed, 50 + count)
+local g=e and show_due(a,b,100+d)or 0
+if f then
+reap_expired(a,b,50+d)
 end
-return shown
+return g
 end` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 14, 1, 9, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(surplus, entry)
-return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 14, 1, 9, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(a,b)
+return a.count>0 or a.bytes>0 or b.position<=a.before
 end
-local function pick_surplus(feed, surplus, entries)
-local going = {}
-for _, entry in ipairs(entries) do
-if entry.position > surplus.guard or not is_surplus(surplus, entry) then
+local function pick_surplus(a,b,c)
+local d={}
+for e,f in ipairs(c)do
+if f.position>b.guard or not is_surplus(b,f)then
 break
 end
-going[#going + 1] = entry
-surplus.count = surplus.count - 1
-surplus.bytes = surplus.bytes - entry.bytes
-if not has_expired(entry, feed.now_ms) then
-feed.trimmed = entry.position
+d[#d+1]=f
+b.count=b.count-1
+b.bytes=b.bytes-f.bytes
+if not has_expired(f,a.now_ms)then
+a.trimmed=f.position
 end
 end
-return going
+return d
 end
-local function remove_surplus(keys, feed, surplus, budget, most_bytes)
+local function remove_surplus(a,b,c,d,e)
 repeat
-local wanted = at_once(budget)
-local entries = entries_between(keys, feed, 1, surplus.upto, wanted)
-complete_entries(keys.work, entries)
-local going = pick_surplus(feed, surplus, entries)
-for _, entry in ipairs(going) do
-spend(budget, 1, read_of(entry))
+local f=at_once(d)
+local g=entries_between(a,b,1,c.upto,f)
+complete_entries(a.work,g)
+local h=pick_surplus(b,c,g)
+for i,j in ipairs(h)do
+spend(d,1,read_of(j))
 end
-remove_entries(keys, feed, going)
-until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
+remove_entries(a,b,h)
+until#h<f or not is_left(d)or c.bytes<=e
 end
-local function apply_retention(keys, feed, keep, most, added_bytes)
-local surplus = {
-count = keep.count == 0 and 0 or log_length(keys, feed) - keep.count,
-bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-before = keep.ms == 0 and 0 or feed.now_us - keep.ms * 1000,
-guard = math.huge,
-upto = '+',
+local function apply_retention(a,b,c,d,e)
+local f={
+count=c.count==0 and 0 or log_length(a,b)-c.count,
+bytes=c.bytes==0 and 0 or b.bytes-c.bytes,
+before=c.ms==0 and 0 or b.now_us-c.ms*1000,
+guard=math.huge,
+upto='+',
 }
-local is_too_much = surplus.bytes > 0 or surplus.count > 0
-if not is_too_much and surplus.before == 0 then
+local g=f.bytes>0 or f.count>0
+if not g and f.before==0 then
 return
-elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
-most = math.min(most, surplus.count)
+elseif f.bytes<=0 and f.count>0 and f.before==0 then
+d=math.min(d,f.count)
 end
-local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-local last = is_too_much and guard or math.min(surplus.before, guard)
-surplus.guard, surplus.upto = guard, last < math.huge and exact(last) or '+'
-local most_bytes, budget = surplus.bytes - added_bytes, budget_of(most, added_bytes)
-remove_surplus(keys, feed, surplus, budget, -math.huge)
-if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
-remove_surplus(keys, feed, surplus, budget_of(2000, added_bytes), most_bytes)
-end
-end
-local function delete_entries(keys, feed, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
+local h=tonumber(redis.call('ZRANGE',a.guards,'0','0','WITHSCORES')[2]or math.huge)
+local i=g and h or math.min(f.before,h)
+f.guard,f.upto=h,i<math.huge and exact(i)or'+'
+local j,k=f.bytes-e,budget_of(d,e)
+remove_surplus(a,b,f,k,-math.huge)
+if not is_left(k)and f.bytes>math.max(0,j)then
+remove_surplus(a,b,f,budget_of(2000,e),j)
 end
 end
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function try_whole_removal(keys)
-try_removal(keys)
-redis.call('XDEL', keys.log, '0-1')
-end
-local function remove_entries(keys, feed, entries)
-if #entries == 0 then
+local function delete_entries(a,b,c)
+if b.moved==0 then
+redis.call('XDEL',a.log,unpack(c))
 return
 end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
+local d,e={},{}
+for f,g in ipairs(c)do
+local h=tonumber(g)<=b.moved and d or e
+h[#h+1]=g
 end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
+if#d>0 then
+redis.call('XDEL',a.early,unpack(d))
+end
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
 end
 end
-delete_entries(keys, feed, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
+local function try_removal(a)
+redis.call('HDEL',a.work,'')
+redis.call('ZREM',a.expiry,'')
+return redis.call('EXISTS',a.work)==1
 end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
+local function try_whole_removal(a)
+try_removal(a)
+redis.call('XDEL',a.log,'0-1')
 end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
+local function remove_entries(a,b,c)
+if#c==0 then
+return
+end
+local d=try_removal(a)
+local e,f,g={},{},{}
+for h,i in ipairs(c)do
+e[h]=i.place
+b.bytes=b.bytes-i.bytes
+local j=exact(i.id)
+if j~=i.place then
+f[#f+1]=j
+end
+if i.bytes>16384 then
+g[#g+1]=j
+b.large=math.max(0,b.large-i.bytes)
 end
 end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+delete_entries(a,b,e)
+b.look=b.look or tonumber(string.sub(e[1],-3))<#e
+redis.call('ZREM',a.expiry,unpack(e))
+if d then
+redis.call('ZREM',a.claimed,unpack(e))
+redis.call('ZREM',a.returned,unpack(e))
+redis.call('HDEL',a.work,unpack(e))
 end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
+if#f>0 then
+redis.call('HDEL',a.parked,unpack(f))
 end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+if#g>0 then
+redis.call('HDEL',a.bodies,unpack(g))
 end
 end
-local function plan_expiry(feed, position, ttl_ms, indexed)
-local expires_at_ms = math.floor(position / 1000) + ttl_ms
-if feed.lane_swept >= feed.lane_last then
-feed.lane_ms = ttl_ms
-feed.lane_swept = position - 1
+local function has_expired(a,b)
+return a.expires_at_ms~=0 and a.expires_at_ms<=b
 end
-if ttl_ms == feed.lane_ms then
-feed.lane_last = position
+local function note_expiry(a,b)
+if a.due_at==0 or b<a.due_at then
+a.due_at=b
+end
+if a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,b)
+end
+end
+local function plan_expiry(a,b,c,d)
+local e=math.floor(b/1000)+c
+if a.lane_swept>=a.lane_last then
+a.lane_ms=c
+a.lane_swept=b-1
+end
+if c==a.lane_ms then
+a.lane_last=b
 else
-indexed[#indexed + 1] = expires_at_ms
-indexed[#indexed + 1] = exact(position)
+d[#d+1]=e
+d[#d+1]=exact(b)
 end
-note_expiry(feed, expires_at_ms)
+note_expiry(a,e)
 end
-local function index_expiry(expiry, indexed)
-if #indexed > 0 then
-redis.call('ZADD', expiry, unpack(indexed))
-end
-end
-local function try_retention(keys)
-try_whole_removal(keys)
-redis.call('XLEN', keys.early)
-redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
-redis.call('ZRANGE', keys.guards, '0', '0')
-end
-local function uncount(work, places)
-local known = {}
-for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
-if text then
-local record = parse_work(text)
-record.claims = math.max(0, record.claims - 1)
-known[#known + 1] = places[at]
-known[#known + 1] = format_work(record)
+local function index_expiry(a,b)
+if#b>0 then
+redis.call('ZADD',a,unpack(b))
 end
 end
-if #known > 0 then
-redis.call('HSET', work, unpack(known))
+local function try_retention(a)
+try_whole_removal(a)
+redis.call('XLEN',a.early)
+redis.call('XRANGE',a.early,'-','-','COUNT','1')
+redis.call('ZRANGE',a.guards,'0','0')
+end
+local function uncount(a,b)
+local c={}
+for d,e in ipairs(redis.call('HMGET',a,unpack(b)))do
+if e then
+local f=parse_work(e)
+f.claims=math.max(0,f.claims-1)
+c[#c+1]=b[d]
+c[#c+1]=format_work(f)
+end
+end
+if#c>0 then
+redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 2, 10, 1, 4, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 6, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function read_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
+const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 2, 10, 1, 4, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 6, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
+local function read_feed(a,b,c)
+local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
+local e,f=d[1]or FEED_LAYOUT,d[3]or string.rep('\\0',(13*8))
+local g=e==APART_LAYOUT
+if g then
+e=FEED_LAYOUT
 end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
+local h=e==FEED_LAYOUT and f or string.rep('\\0',(13*8))
+local i,j,k,l,m,n,o=struct.unpack('>dddddd',h)
+local p,q,r,s,t,u,v,w=
+struct.unpack('>ddddddd',h,o)
+local x,y=0,0
+if#h>(13*8)then
+x,y=struct.unpack('>dd',h,w)
 end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
+return{
+layout=e,
+is_apart=g,
+codec=d[2]or b,
+packed=f,
+record=d[4],
+partitions=tonumber(d[5]or 0),
+epoch=i,
+last=j,
+front=k,
+token=l,
+trimmed=m,
+bytes=n,
+lane_ms=p,
+lane_swept=q,
+lane_last=r,
+due_at=s,
+visible_at_us=t,
+lives_until=u,
+kept_until=v,
+large=x,
+moved=y,
 }
 end
-local function refusal_of_feed(feed, codec, partitions)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-elseif codec and feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-elseif partitions and feed.partitions > 0 and feed.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
+local function refusal_of_feed(a,b,c)
+if a.layout~=FEED_LAYOUT then
+return redis.error_reply('LAYOUT '..a.layout)
+elseif b and a.codec~=b then
+return redis.error_reply('CODEC '..a.codec)
+elseif c and a.partitions>0 and a.partitions~=c then
+return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
-local function open_feed(meta, caller, codec, partitions)
-local feed = read_feed(meta, codec or '', caller)
-return refusal_of_feed(feed, codec, partitions), feed
+local function open_feed(a,b,c,d)
+local e=read_feed(a,c or'',b)
+return refusal_of_feed(e,c,d),e
 end
-local function begin_feed(meta, feed)
-if feed.epoch ~= 0 then
+local function begin_feed(a,b)
+if b.epoch~=0 then
 return false
 end
-feed.epoch = feed.now_us
-redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-if feed.partitions > 0 then
-redis.call('HSET', meta, 'partitions', feed.partitions)
+b.epoch=b.now_us
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+if b.partitions>0 then
+redis.call('HSET',a,'partitions',b.partitions)
 end
 return true
 end
-local function refuse_when_full(meta, feed)
-redis.call('HSET', meta, 'codec', feed.codec)
+local function refuse_when_full(a,b)
+redis.call('HSET',a,'codec',b.codec)
 end
-local function packed_state(feed)
-local packed = struct.pack(
+local function packed_state(a)
+local b=struct.pack(
 '>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
+a.epoch,
+a.last,
+a.front,
+a.token,
+a.trimmed,
+a.bytes,
+a.lane_ms,
+a.lane_swept,
+a.lane_last,
+a.due_at,
+a.visible_at_us,
+a.lives_until,
+a.kept_until
 )
-if feed.large == 0 and feed.moved == 0 then
-return packed
+if a.large==0 and a.moved==0 then
+return b
 end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
+return b..struct.pack('>dd',a.large,a.moved)
 end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
+local function stand_apart(a,b)
+if not b.is_apart then
+b.is_apart=true
+redis.call('HSET',a,'layout',APART_LAYOUT)
 end
 end
-local function save_feed_and_call(meta, feed, caller, call, answer)
-if caller == '' then
-return save_feed(meta, feed)
+local function save_feed(a,b)
+local c=packed_state(b)
+if c~=b.packed then
+redis.call('HSET',a,'state',c)
+b.packed=c
 end
-local record = call_record(call, feed.now_ms, answer)
-local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-forget_old_calls(meta, call, added, feed.now_ms)
 end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+local function save_feed_and_call(a,b,c,d,e)
+if c==''then
+return save_feed(a,b)
 end
-local function is_empty(keys, feed)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
+local f=call_record(d,b.now_ms,e)
+local g=redis.call('HSET',a,'state',packed_state(b),c,f)
+forget_old_calls(a,d,g,b.now_ms)
 end
-for _, count in ipairs(held) do
-if count ~= 0 then
+local function may_rest(a)
+return a.bytes==0 and a.kept_until==-1 and a.visible_at_us==0 and a.epoch~=0
+end
+local function is_empty(a,b)
+local c={redis.pcall('EXISTS',a.subscribers),redis.pcall('XLEN',a.log)}
+if b.moved~=0 then
+c[3]=redis.pcall('XLEN',a.early)
+end
+for d,e in ipairs(c)do
+if e~=0 then
 return false
 end
 end
 return true
 end
-local function rest_when_empty(keys, feed)
-if not is_empty(keys, feed) then
+local function rest_when_empty(a,b)
+if not is_empty(a,b)then
 return
 end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
+redis.pcall('UNLINK',a.log)
+if b.moved~=0 then
+redis.pcall('UNLINK',a.early)
+b.moved=0
 end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(feed.now_ms, feed.lives_until) + 1200000
-keep_with_feed(feed, keys.meta)
-if last_lease then
-keep_with_feed(feed, keys.leases)
-keep_with_feed(feed, keys.work)
-end
-end
-local function keep_with_feed(feed, key)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - feed.now_ms))
+local c=redis.pcall('ZRANGE',a.leases,'-1','-1','WITHSCORES')[2]
+b.lives_until=tonumber(c or 0)
+b.kept_until=math.max(b.now_ms,b.lives_until)+1200000
+keep_with_feed(b,a.meta)
+if c then
+keep_with_feed(b,a.leases)
+keep_with_feed(b,a.work)
 end
 end
-local function must_move(feed)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
+local function keep_with_feed(a,b)
+if a.kept_until>0 then
+redis.call('PEXPIRE',b,math.max(1200000/2,a.kept_until-a.now_ms))
 end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+end
+local function must_move(a)
+if a.lives_until==-1 then
+local b=a.kept_until>0
+a.kept_until=-1
+return b
+end
+if a.kept_until~=0 and a.lives_until+1200000/2<=a.kept_until then
 return false
 end
-feed.kept_until = math.max(feed.lives_until, feed.now_ms) + 1200000
+a.kept_until=math.max(a.lives_until,a.now_ms)+1200000
 return true
 end
-local function move_keys(feed, moving)
-for _, key in ipairs(moving) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
+local function move_keys(a,b)
+for c,d in ipairs(b)do
+if a.kept_until==-1 then
+redis.call('PERSIST',d)
 else
-keep_with_feed(feed, key)
+keep_with_feed(a,d)
 end
 end
 end
-local function is_quick(feed, last, ttl_ms)
-if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= feed.now_ms) then
+local function is_quick(a,b,c)
+if a.epoch==0 or(a.due_at~=0 and a.due_at<=a.now_ms)then
 return false
-elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= feed.now_us then
+elseif a.visible_at_us~=0 and a.visible_at_us<=a.now_us then
 return false
-elseif ttl_ms == 0 then
-return feed.kept_until == -1 or feed.lives_until == 0
+elseif c==0 then
+return a.kept_until==-1 or a.lives_until==0
 end
-local lane_is_free = feed.lane_swept >= feed.lane_last
-if lane_is_free or ttl_ms ~= feed.lane_ms then
+local d=a.lane_swept>=a.lane_last
+if d or c~=a.lane_ms then
 return false
 end
-local expires_at_ms = math.floor(last / 1000) + ttl_ms
-return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
+local e=math.floor(b/1000)+c
+return a.kept_until==-1 or(a.bytes>0 and e+1200000/2<=a.kept_until)
 end
-local function note_quick(feed, first, last, ttl_ms, meta)
-if ttl_ms == 0 then
-if feed.kept_until ~= -1 then
-redis.call('PERSIST', meta)
+local function note_quick(a,b,c,d,e)
+if d==0 then
+if a.kept_until~=-1 then
+redis.call('PERSIST',e)
 end
-feed.lives_until, feed.kept_until = -1, -1
+a.lives_until,a.kept_until=-1,-1
 return
 end
-feed.lane_last = last
-local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
-if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
-feed.due_at = first_expires_at_ms
+a.lane_last=c
+local f=math.floor(b/1000)+d
+if a.due_at==0 or f<a.due_at then
+a.due_at=f
 end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
+if a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,math.floor(c/1000)+d)
 end
 end` }
 
@@ -2012,7 +2057,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', 'df9fb0acb42993f38268e44095f5ee32231d88cf', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 38, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 40, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 43, 2, stateModule, 111, 3, ackLua, 45, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 46, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 48, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 49, 3]),
+  script: /* @__PURE__ */ linked('feed/ack', '8622e60f7f7e105a966338e7b697359b7add3334', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 48, 1, keysLua, 79, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 17, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 49, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 98, 2, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 38, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 40, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 43, 2, stateModule, 111, 3, ackLua, 45, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 46, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 48, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 49, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2062,7 +2107,7 @@ export type AdvanceAnswer =
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('feed/advance', 'a039cb99af45585aa6a3d04dd3bc9875e1e11326', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 63, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
+  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 100, 1, keysLua, 108, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
   parts: ['meta', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([
@@ -2106,7 +2151,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('feed/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
   parts: ['meta'],
   encode(args) {
     return withoutDefaults([
@@ -2167,7 +2212,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '9660890dd44f480ffba78e02dc8d332bcba6d494', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 4, stateModule, 170, 15, appendAlikeLua, 18, 8, sharedNumbers, 0, 7, appendAlikeLua, 26, 1, sharedNumbers, 7, 7, appendAlikeLua, 27, 1, entriesModule, 77, 7, appendAlikeLua, 28, 5, stateModule, 185, 17, appendAlikeLua, 33, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 35, 1, sharedMessages, 42, 10, appendAlikeLua, 36, 2]),
+  script: /* @__PURE__ */ linked('feed/append-alike', '02137fe70a84316d6284bde9ef708c3fe02c4b5a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 4, stateModule, 170, 15, appendAlikeLua, 18, 8, sharedNumbers, 0, 7, appendAlikeLua, 26, 1, sharedNumbers, 7, 7, appendAlikeLua, 27, 1, entriesModule, 77, 7, appendAlikeLua, 28, 5, stateModule, 185, 17, appendAlikeLua, 33, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 35, 1, sharedMessages, 42, 10, appendAlikeLua, 36, 2]),
   parts: ['meta', 'log'],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2248,7 +2293,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', 'c6ca1dce9f9581b463140064fb662b62a63d39bd', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 70, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 15, stateModule, 54, 11, appendLua, 35, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 64, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 37, 3, sharedNumbers, 7, 7, appendLua, 40, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 42, 29, retentionModule, 137, 5, appendLua, 71, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 74, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 77, 2, sharedExpiry, 0, 18, appendLua, 79, 1, sharedIdempotency, 7, 5, appendLua, 80, 1, sharedIdempotency, 12, 5, appendLua, 81, 5, stateModule, 149, 12, appendLua, 86, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 87, 4, stateModule, 144, 5, appendLua, 91, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 95, 1, sharedMessages, 42, 10, appendLua, 96, 2]),
+  script: /* @__PURE__ */ linked('feed/append', '5fb457c3adb4ef5194dd910b9a229ac0542e6265', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 81, 1, keysLua, 96, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 70, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 15, stateModule, 54, 11, appendLua, 35, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 50, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 82, 1, keysLua, 101, 1, keysLua, 109, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 37, 3, sharedNumbers, 7, 7, appendLua, 40, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 42, 29, retentionModule, 137, 5, appendLua, 71, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 74, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 77, 2, sharedExpiry, 0, 18, appendLua, 79, 1, sharedIdempotency, 7, 5, appendLua, 80, 1, sharedIdempotency, 12, 5, appendLua, 81, 5, stateModule, 149, 12, appendLua, 86, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 87, 4, stateModule, 144, 5, appendLua, 91, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 95, 1, sharedMessages, 42, 10, appendLua, 96, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2322,7 +2367,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', 'd15fa06e9c1bc2bace3e826350e79cfff3201cde', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, keysLua, 72, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, buryLua, 29, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 70, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 49, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 52, 2, stateModule, 111, 3, buryLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 55, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 57, 4]),
+  script: /* @__PURE__ */ linked('feed/bury', 'e08bfd24428f02ff458c61921a4cafb398114a52', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 51, 1, keysLua, 83, 1, keysLua, 117, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 52, 1, keysLua, 63, 1, keysLua, 84, 1, keysLua, 98, 2, claimsModule, 3, 4, buryLua, 29, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 70, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 49, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 52, 2, stateModule, 111, 3, buryLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 55, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 57, 4]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2399,7 +2444,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', 'c3ae62598467587e5b61a406462ac43fc6328eef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 46, 1, keysLua, 73, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 17, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 19, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 25, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 27, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 28, 3, claimsModule, 44, 4, claimLua, 31, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 32, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 33, 2, stateModule, 65, 3, claimLua, 35, 3, stateModule, 149, 12, claimLua, 38, 14, retentionModule, 70, 9, claimLua, 52, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 53, 1, sharedMessages, 42, 10, claimLua, 54, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 57, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 60, 2, stateModule, 111, 3, claimLua, 62, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 63, 6, claimsModule, 116, 18, claimLua, 69, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 70, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 71, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 80, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 84, 6, delayedModule, 104, 9, claimLua, 90, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', '072196ccbde038d8129523292a4636dda64ce58c', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 53, 1, keysLua, 66, 1, keysLua, 85, 1, keysLua, 118, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 22, 1, keysLua, 28, 1, keysLua, 42, 1, keysLua, 54, 1, keysLua, 67, 1, keysLua, 73, 1, keysLua, 86, 1, keysLua, 102, 1, keysLua, 111, 1, keysLua, 110, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 17, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 19, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 25, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 27, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 28, 3, claimsModule, 44, 4, claimLua, 31, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 32, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 33, 2, stateModule, 65, 3, claimLua, 35, 3, stateModule, 149, 12, claimLua, 38, 14, retentionModule, 70, 9, claimLua, 52, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 53, 1, sharedMessages, 42, 10, claimLua, 54, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 57, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 60, 2, stateModule, 111, 3, claimLua, 62, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 63, 6, claimsModule, 116, 18, claimLua, 69, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 70, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 71, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 80, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 84, 6, delayedModule, 104, 9, claimLua, 90, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   encode(args) {
     return withoutDefaults([
@@ -2467,7 +2512,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', 'e64df0e09f3209d43f5c93237b7a2e6e19f570f2', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 19, 1, keysLua, 31, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
+  script: /* @__PURE__ */ linked('feed/claimed', '4281549528721049a3a45b37bee0d01f14d66f6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 29, 1, keysLua, 55, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 52, 1, keysLua, 56, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   encode(args) {
     return [
@@ -2512,7 +2557,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('feed/clear', '97392d128b0cd63aaaceaec066576c2d25910690', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 58, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 76, 5, keysLua, 82, 8, clearLua, 0, 2, sharedAgreement, 8, 7, clearLua, 2, 1, clearLua, 33, 1, clearLua, 3, 30, clearLua, 34, 3, sharedMessages, 42, 10, clearLua, 37, 2]),
+  script: /* @__PURE__ */ linked('feed/clear', 'e019438adb3ce45c64421eb041b0a40fdc75c795', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 15, 1, keysLua, 23, 1, keysLua, 31, 1, keysLua, 43, 1, keysLua, 57, 1, keysLua, 68, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 97, 1, keysLua, 103, 1, keysLua, 112, 1, keysLua, 119, 1, keysLua, 121, 5, keysLua, 127, 8, clearLua, 0, 2, sharedAgreement, 8, 7, clearLua, 2, 1, clearLua, 33, 1, clearLua, 3, 30, clearLua, 34, 3, sharedMessages, 42, 10, clearLua, 37, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   encode(args) {
     return withoutDefaults([
@@ -2550,7 +2595,7 @@ export type DisbandAnswer =
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
+  script: /* @__PURE__ */ linked('feed/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -2590,7 +2635,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', 'dcd3c93294110a1e400db884494d7e66786058a5', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 19, 1, keysLua, 28, 1, keysLua, 37, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 116, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 1, deadModule, 9, 3, extendLua, 13, 5, stateModule, 144, 5, extendLua, 18, 4, stateModule, 149, 12, extendLua, 22, 1, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, extendLua, 23, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 25, 2]),
+  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 32, 1, keysLua, 48, 1, keysLua, 64, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 18, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 49, 1, keysLua, 65, 1, keysLua, 73, 1, keysLua, 88, 1, keysLua, 102, 1, keysLua, 111, 1, keysLua, 110, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 116, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 1, deadModule, 9, 3, extendLua, 13, 5, stateModule, 144, 5, extendLua, 18, 4, stateModule, 149, 12, extendLua, 22, 1, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, extendLua, 23, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 25, 2]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2631,7 +2676,7 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/forget', '43f91fe46bdd7c35df0954c6c55fe22b642dd675', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 59, 1, keysLua, 68, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 33, 1, keysLua, 60, 1, keysLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, forgetLua, 8, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 9, 3]),
+  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 104, 1, keysLua, 113, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 34, 1, keysLua, 58, 1, keysLua, 105, 1, keysLua, 99, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, forgetLua, 8, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 9, 3]),
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   encode(args) {
     return [
@@ -2685,7 +2730,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '0ad4b352c59287267d61c74dc58e2c312fca6172', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 31, 1, keysLua, 48, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 22, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 112, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, getLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/get', '61e7b66024a68fbcfd576b8901d25db75bc85332', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 59, 1, keysLua, 89, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 35, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 112, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, getLua, 27, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2746,7 +2791,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('feed/inspect', '1800e93f014b3c4e2b2461c576fe2a3b104cf600', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 31, 1, keysLua, 42, 1, keysLua, 61, 1, keysLua, 69, 1, keysLua, 75, 1, keysLua, 81, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 3, inspectLua, 21, 1, keysLua, 6, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 20, 1, keysLua, 22, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 7, 14, inspectLua, 22, 2, inspectLua, 25, 1, inspectLua, 24, 1, inspectLua, 26, 5, entriesModule, 122, 4, inspectLua, 31, 1, entriesModule, 126, 3, delayedModule, 41, 5, inspectLua, 32, 1, inspectLua, 1, 1, inspectLua, 33, 17]),
+  script: /* @__PURE__ */ linked('feed/inspect', 'ba591fe224778b0af3438bc7fac44ce8e8bc315a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 15, 1, keysLua, 23, 1, keysLua, 31, 1, keysLua, 60, 1, keysLua, 75, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 126, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 3, inspectLua, 21, 1, keysLua, 6, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 36, 1, keysLua, 35, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 7, 14, inspectLua, 22, 2, inspectLua, 25, 1, inspectLua, 24, 1, inspectLua, 26, 5, entriesModule, 122, 4, inspectLua, 31, 1, entriesModule, 126, 3, delayedModule, 41, 5, inspectLua, 32, 1, inspectLua, 1, 1, inspectLua, 33, 17]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   encode(args) {
     return [
@@ -2796,7 +2841,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/propose', 'b7301ecf4ea3e98e90e4fa09195da66434aa2298', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: ['meta'],
   encode(args) {
     return [
@@ -2865,7 +2910,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', '8ea575f2a414f738c003bf1a393696979e82c5ce', { reads: true, bytes: true }, [keysLua, 0, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 34, 1, keysLua, 43, 1, keysLua, 49, 2, sharedNumbers, 0, 7, readingModule, 73, 5, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 78, 35, readLua, 23, 1, readingModule, 0, 3, readLua, 24, 4, delayedModule, 76, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 112, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 113, 8, delayedModule, 88, 16, readLua, 28, 5, entriesModule, 126, 3, readLua, 33, 18]),
+  script: /* @__PURE__ */ linked('feed/read', '11048ccfb81ecf8b3dc1c611f3b75a90e25821c4', { reads: true, bytes: true }, [keysLua, 0, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 10, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 61, 1, keysLua, 76, 1, keysLua, 90, 2, sharedNumbers, 0, 7, readingModule, 73, 5, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 78, 35, readLua, 23, 1, readingModule, 0, 3, readLua, 24, 4, delayedModule, 76, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 112, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 113, 8, delayedModule, 88, 16, readLua, 28, 5, entriesModule, 126, 3, readLua, 33, 18]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   encode(args) {
     return withoutDefaults([
@@ -2930,7 +2975,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', 'b9341a0d88ed36d756960f58c42ec4daec8265f2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 51, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, keysLua, 17, 1, keysLua, 14, 1, keysLua, 23, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 134, 11, releaseLua, 27, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 29, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
+  script: /* @__PURE__ */ linked('feed/release', '09e074383cdb35a5d60c7c170b17521cf2652e2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 24, 1, keysLua, 44, 1, keysLua, 62, 1, keysLua, 92, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, keysLua, 25, 1, keysLua, 17, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 56, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 134, 11, releaseLua, 27, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 29, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -2991,7 +3036,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', 'bc7cecf2afb5ecabb40869f13878fb2087dbf5ee', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 39, 1, keysLua, 46, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 70, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
+  script: /* @__PURE__ */ linked('feed/remove', 'b7ca3c04215b3185e9c12bd883fb27b61fc02ba6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 93, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 17, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 50, 1, keysLua, 63, 1, keysLua, 78, 1, keysLua, 80, 1, keysLua, 102, 1, keysLua, 99, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 70, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -3036,7 +3081,7 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: /* @__PURE__ */ linked('feed/settle', '0da4d16cf33264aaabc42e91040ce910e3a84f3a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 37, 1, keysLua, 46, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, entriesModule, 126, 3, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 53, 1, sharedBudget, 0, 3, delayedModule, 54, 1, delayedModule, 46, 7, delayedModule, 55, 2, sharedNumbers, 0, 7, delayedModule, 57, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 112, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, settleLua, 7, 2, claimsModule, 149, 2, claimsModule, 7, 3, claimsModule, 134, 11, claimsModule, 0, 3, claimsModule, 145, 4, claimsModule, 151, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 5, settleLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 38, 1, keysLua, 46, 1, keysLua, 69, 1, keysLua, 94, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 50, 1, keysLua, 70, 1, keysLua, 73, 1, keysLua, 95, 1, keysLua, 102, 1, keysLua, 99, 1, entriesModule, 126, 3, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 53, 1, sharedBudget, 0, 3, delayedModule, 54, 1, delayedModule, 46, 7, delayedModule, 55, 2, sharedNumbers, 0, 7, delayedModule, 57, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 112, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, settleLua, 7, 2, claimsModule, 149, 2, claimsModule, 7, 3, claimsModule, 134, 11, claimsModule, 0, 3, claimsModule, 145, 4, claimsModule, 151, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 5, settleLua, 27, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   encode(args) {
     return withoutDefaults([
@@ -3084,7 +3129,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', '70d55d76f28b78a08e9b517926a51b0234c1329c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 62, 1, keysLua, 70, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 70, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 5, sharedNumbers, 0, 7, subscribeLua, 19, 3, sharedNumbers, 0, 7, subscribeLua, 22, 2, stateModule, 54, 11, subscribeLua, 24, 2, stateModule, 149, 12, subscribeLua, 26, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 60, 1, keysLua, 71, 1, keysLua, 65, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 27, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 29, 1, readingModule, 0, 3, subscribeLua, 30, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', '2d22f6881ae3d78a3db70db57e171180500dca38', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 107, 1, keysLua, 115, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 70, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 5, sharedNumbers, 0, 7, subscribeLua, 19, 3, sharedNumbers, 0, 7, subscribeLua, 22, 2, stateModule, 54, 11, subscribeLua, 24, 2, stateModule, 149, 12, subscribeLua, 26, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 50, 1, keysLua, 63, 1, keysLua, 73, 1, keysLua, 88, 1, keysLua, 105, 1, keysLua, 116, 1, keysLua, 110, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 27, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 29, 1, readingModule, 0, 3, subscribeLua, 30, 1]),
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   encode(args) {
     return withoutDefaults([

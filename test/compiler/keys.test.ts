@@ -26,7 +26,7 @@ function compiled(body: string, { keys = LIST, module = '' } = {}): Contract {
   writeFileSync(join(root, 'gauge/keys.lua'), keys)
   writeFileSync(join(root, 'gauge/read.lua'), `${HEAD}${body}return { 'read' }\n`)
   writeFileSync(join(root, 'shared/clean.lua'), module)
-  return compileTree(root)
+  return compileTree(root, undefined, undefined, { form: 'readable' })
 }
 
 function problems(...given: Parameters<typeof compiled>): string[] {

@@ -4,13 +4,13 @@ import { afterAll, expect, inject, test } from 'vitest'
 import type { Contract, ContractOperation } from '../../src/testing/vector-contract.ts'
 import type { VectorFile } from '../../src/testing/vector-file.ts'
 import { playVector } from '../../src/testing/vector-player.ts'
-import { readContract } from '../conformance/files.ts'
 import { onServer } from '../conformance/places.ts'
+import { readableContract } from '../readable-scripts.ts'
 
 const place = onServer(inject('redisPort'))
 afterAll(() => place.close())
 
-const current = readContract()
+const current: Contract = readableContract('catalog')
 const put = current.operations['catalog/put'] as ContractOperation
 const steps = [
   { call: 'catalog/put', with: { name: 'a' }, answer: ['created', '$us'] },
