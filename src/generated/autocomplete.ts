@@ -94,36 +94,6 @@ redis.call('ZLEXCOUNT',e,'-','(\\255'),
 redis.call('ZCARD',d),
 redis.call('ZCOUNT',d,'-inf',exact(h)),
 }` }
-const keysLua: LuaText = { file: 'lua/autocomplete/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1], text: `local a=KEYS[1]
-local K={
-entries=KEYS[2],
-local b=KEYS[2]
-entries=b,
-ids=KEYS[3],
-local c=KEYS[3]
-ids=c,
-words=KEYS[4],
-local d=KEYS[4]
-words=KEYS[3],
-local c=KEYS[3]
-local b=KEYS[5]
-tops=b,
-local e=KEYS[5]
-tops=KEYS[4],
-local d=KEYS[5]
-tops=d,
-local c=KEYS[6]
-expiry=c,
-local f=KEYS[6]
-local d=KEYS[4]
-expiry=KEYS[6],
-fronts=KEYS[7],
-local g=KEYS[7]
-forks=KEYS[8],
-}
-local h=KEYS[8]
-forks=KEYS[5],
-local e=KEYS[5]` }
 const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 15], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f=open_index(a,'')if e then return e end
@@ -194,28 +164,23 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'suggested',k and 1 or 0,l,show(i,m)}` }
-const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts.lua', taken: [12, 6, 2, 16, 1, 12, 2, 9, 2, 16, 2, 8, 4, 20, 2, 15], text: `local function start_of(a,b,c)
-if b~=''and string.sub(c,1,#b)==b then
-return b
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts.lua', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d)
+local e,f={ids={}},{}
+for g,h in ipairs(c)do
+note_passed(e,(walk_forks(a,b,h)))
 end
-return common_start(a,c)
+read_tops(a.tops,b,e.ids)
+for g,h in ipairs(e.ids)do
+f[g]=b.open[h]
 end
-local function tell_records(a,b)
-local c,d='',''
-for e=1,#b do
-local f=b[e]
-local g,h,i,j,k,l=struct.unpack('>ddHHH',f)
-local m=l+i+j
-local n=m+k
-local o=string.sub(f,m,n-1)
-d=start_of(c,d,o)
-c=e==1 and o or c
-local p={i,#d,k-#d,#f-n+1}
-a[#a+1]=struct.pack('>dHHHH',h,unpack(p))
-a[#a+1]=string.sub(f,l,l+i-1)
-a[#a+1]=string.sub(f,m+#d)
+for g,h in ipairs(find_leaves(a.tops,f,d))do
+if h.at==1 and find_place(h.leaf,d)<10 then
+change_front(b,h.top)
 end
 end
+end
+local function renew_fronts(a,b,c)
+local d,e={},0
 local function front_head(a,b)
 local c,d={'2',string.char(#b),b,''},0
 for e,f in pairs(prefixes_of(a))do
@@ -236,6 +201,28 @@ for e=1,10 do
 d[e]=string.sub(c.places,e*16-7,e*16)
 end
 return d
+end
+local function start_of(a,b,c)
+if b~=''and string.sub(c,1,#b)==b then
+return b
+end
+return common_start(a,c)
+end
+local function tell_records(a,b)
+local c,d='',''
+for e=1,#b do
+local f=b[e]
+local g,h,i,j,k,l=struct.unpack('>ddHHH',f)
+local m=l+i+j
+local n=m+k
+local o=string.sub(f,m,n-1)
+d=start_of(c,d,o)
+c=e==1 and o or c
+local p={i,#d,k-#d,#f-n+1}
+a[#a+1]=struct.pack('>dHHHH',h,unpack(p))
+a[#a+1]=string.sub(f,l,l+i-1)
+a[#a+1]=string.sub(f,m+#d)
+end
 end
 local function make_front(a,b,c)
 local d=not c.is_gone and#b<256 and front_head(c,b)
@@ -261,8 +248,6 @@ c.has_front,c.has_new_head=e,true
 end
 return d
 end
-local function renew_fronts(a,b,c)
-local d,e={},0
 for f,g in pairs(b.open)do
 local h=g.has_new_front and renew_front(a,c,g)
 if h==''then
@@ -280,23 +265,8 @@ end
 if d[1]then
 redis.call('HSET',a.fronts,unpack(d))
 end
-end
-local function note_changed(a,b,c,d)
-local e,f={ids={}},{}
-for g,h in ipairs(c)do
-note_passed(e,(walk_forks(a,b,h)))
-end
-read_tops(a.tops,b,e.ids)
-for g,h in ipairs(e.ids)do
-f[g]=b.open[h]
-end
-for g,h in ipairs(find_leaves(a.tops,f,d))do
-if h.at==1 and find_place(h.leaf,d)<10 then
-change_front(b,h.top)
-end
-end
 end` }
-const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot.lua', taken: [12, 15, 2, 8, 2, 10, 2, 12, 2, 7, 2, 26, 2, 11, 1, 8, 2, 18, 2, 13, 7, 2, 1, 10, 2, 25, 2, 30, 1, 9, 2, 15, 2, 13], text: `local function walk_forks(a,b,c)
+const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot.lua', taken: [12, 15, 75, 11, -84, 8, 200, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -33, 10, 25, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
 local d,e={},0
 while e<=#c do
 local f=fork_behind(a,b,string.sub(c,1,e))
@@ -311,69 +281,6 @@ e=#f.prefix+1
 end
 return d,e,nil
 end
-local function common_start(a,b)
-local c=0
-repeat
-c=c+1
-local d=string.byte(b,c)
-until d~=string.byte(a,c)or not d or d==0
-return string.sub(a,1,c-1)
-end
-local function pack_places(a)
-local b=new_best(#a)
-offer_members(b,a)
-sort_best(b)
-local c={}
-for d,e in ipairs(b.refs)do
-c[d]=pack_place(b.ranks[e],e)
-end
-return table.concat(c),#c
-end
-local function top_with(a,b,c,d,e)
-local f=c[d.id]
-if not f then
-f=copy_top(a.tops,b,d)
-local g,h=find_leaf(f,e.rank,e.ref)
-if g then
-put_place(b,f,g,h,e)
-end
-c[d.id],c[f.id]=f,f
-end
-return f
-end
-local function make_fork(a,b,c,d,e,f)
-local g=get_top(a.tops,b,e.id)
-local h=top_with(a,b,c,g,f)
-local i=common_start(e.prefix,d)
-put_fork(a,b,h,i,prefixes_of(g)[e.prefix])
-set_least(b,g,e.prefix,#i+1)
-end
-local function make_hot(a,b,c,d,e)
-while e<=#d do
-local f=string.sub(d,1,e)
-local g,h=from_prefix(f),to_prefix(f)
-if redis.call('ZLEXCOUNT',a.words,g,h)<=32 then
-return
-end
-local i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0',1000)
-local j,k=pack_places(i)
-if k<=24 then
-return
-end
-local l=c[j]
-if not l then
-l=make_top(b)
-append_leaves(l,j)
-c[j],c[l.id]=l,l
-end
-local m=common_start(i[1],i[#i])
-if e==0 then
-keep_sorted(a.forks)
-end
-put_fork(a,b,l,m,e)
-e=#m+1
-end
-end
 local function note_passed(a,b)
 for c,d in ipairs(b)do
 local e=a[d.id]
@@ -385,44 +292,22 @@ end
 e[d.prefix]=true
 end
 end
-local function is_all_of(a,b)
+local function common_start(a,b)
+local c=0
+repeat
+c=c+1
+local d=string.byte(b,c)
+until d~=string.byte(a,c)or not d or d==0
+return string.sub(a,1,c-1)
+end
+local function longest_prefix(a)
+local b=''
 for c in pairs(prefixes_of(a))do
-if not b[c]then
-return false
+if#c>#b then
+b=c
 end
 end
-return true
-end
-local function enter_tops(a,b,c,d,e)
-local f={}
-read_tops(a.tops,b,d.ids)
-for g,h in ipairs(d.ids)do
-local i,j=b.open[h],d[h]
-if c[h]~=i and is_all_of(i,j)then
-f[#f+1]=i
-elseif c[h]~=i then
-local k=top_with(a,b,c,i,e)
-for l in pairs(j)do
-put_fork(a,b,k,l,take_fork(a,b,i,l))
-end
-end
-end
-for g,h in ipairs(find_leaves(a.tops,f,e))do
-put_place(b,h.top,h.leaf,h.at,e)
-end
-end
-local function enter_hot(a,b,c,d)
-local e,f={},{ids={}}
-for g,h in ipairs(c)do
-local i,j,k=walk_forks(a,b,h)
-note_passed(f,i)
-if k then
-make_fork(a,b,e,h,k,d)
-else
-make_hot(a,b,e,h,j)
-end
-end
-enter_tops(a,b,e,f,d)
+return b
 end
 local function offer_words(a,b,c)
 local d,e=from_prefix(c),to_prefix(c)
@@ -491,15 +376,6 @@ e.rank,e.ref=d.rank,d.ref
 end
 return d,e
 end
-local function longest_prefix(a)
-local b=''
-for c in pairs(prefixes_of(a))do
-if#c>#b then
-b=c
-end
-end
-return b
-end
 local function refill(a,b,c,d)
 local e,f=offer_children(a,b,d)
 local g={}
@@ -527,8 +403,103 @@ if not e.top.is_gone then
 refill(a,b,e.top,e.prefix)
 end
 end
+end
+local function top_with(a,b,c,d,e)
+local f=c[d.id]
+if not f then
+f=copy_top(a.tops,b,d)
+local g,h=find_leaf(f,e.rank,e.ref)
+if g then
+put_place(b,f,g,h,e)
+end
+c[d.id],c[f.id]=f,f
+end
+return f
+end
+local function make_fork(a,b,c,d,e,f)
+local g=get_top(a.tops,b,e.id)
+local h=top_with(a,b,c,g,f)
+local i=common_start(e.prefix,d)
+put_fork(a,b,h,i,prefixes_of(g)[e.prefix])
+set_least(b,g,e.prefix,#i+1)
+end
+local function pack_places(a)
+local b=new_best(#a)
+offer_members(b,a)
+sort_best(b)
+local c={}
+for d,e in ipairs(b.refs)do
+c[d]=pack_place(b.ranks[e],e)
+end
+return table.concat(c),#c
+end
+local function make_hot(a,b,c,d,e)
+while e<=#d do
+local f=string.sub(d,1,e)
+local g,h=from_prefix(f),to_prefix(f)
+if redis.call('ZLEXCOUNT',a.words,g,h)<=32 then
+return
+end
+local i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0',1000)
+local j,k=pack_places(i)
+if k<=24 then
+return
+end
+local l=c[j]
+if not l then
+l=make_top(b)
+append_leaves(l,j)
+c[j],c[l.id]=l,l
+end
+local m=common_start(i[1],i[#i])
+if e==0 then
+keep_sorted(a.forks)
+end
+put_fork(a,b,l,m,e)
+e=#m+1
+end
+end
+local function is_all_of(a,b)
+for c in pairs(prefixes_of(a))do
+if not b[c]then
+return false
+end
+end
+return true
+end
+local function enter_tops(a,b,c,d,e)
+local f={}
+read_tops(a.tops,b,d.ids)
+for g,h in ipairs(d.ids)do
+local i,j=b.open[h],d[h]
+if c[h]~=i and is_all_of(i,j)then
+f[#f+1]=i
+elseif c[h]~=i then
+local k=top_with(a,b,c,i,e)
+for l in pairs(j)do
+put_fork(a,b,k,l,take_fork(a,b,i,l))
+end
+end
+end
+for g,h in ipairs(find_leaves(a.tops,f,e))do
+put_place(b,h.top,h.leaf,h.at,e)
+end
+end
+local function enter_hot(a,b,c,d)
+local e,f={},{ids={}}
+for g,h in ipairs(c)do
+local i,j,k=walk_forks(a,b,h)
+note_passed(f,i)
+if k then
+make_fork(a,b,e,h,k,d)
+else
+make_hot(a,b,e,h,j)
+end
+end
+enter_tops(a,b,e,f,d)
 end` }
-const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [4, 11, 2, 8, 1, 4, 2, 4, 6, 5, 1, 14, 1, 3, 4, 12, 12, 7], text: `local function read_index(a,b,c)
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 47, 7, -38, 3, -34, 4], text: `local function open_index(a,b,c)
+local function read_index(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','last','tops',c)
 return{
 is_new=not d[1],
@@ -539,6 +510,7 @@ last_top=tonumber(d[4]or 0),
 record=d[5],
 }
 end
+local d=read_index(a,c or'',b)
 local function refusal_of_form(a,b,c)
 if a~='2'then
 return redis.error_reply('LAYOUT '..a)
@@ -547,18 +519,19 @@ return redis.error_reply('CODEC '..b)
 end
 return nil
 end
-local function open_index(a,b,c)
-local d=read_index(a,c or'',b)
 return refusal_of_form(d.layout,d.codec,c),d
 end
-local function refusal_of_index(a,b)
-local c=redis.call('HMGET',a,'layout','codec')
-return refusal_of_form(c[1]or'2',c[2]or b,b)
+local function try_rights(a,b,c)
+redis.call('HDEL',a,'')
+redis.call('ZREM',c.words,'')
+redis.call('ZADD',c.words,'XX','0','')
+redis.call('ZLEXCOUNT',c.words,'+','-')
+redis.call('ZRANGEBYLEX',c.words,'+','-')
+redis.call('ZREVRANGEBYLEX',c.words,'-','+')
+redis.call('ZRANGEBYSCORE',c.expiry,'+inf','-inf')
+if not b.is_new then
+redis.call('HSET',a,'layout','2')
 end
-local function pack_record(a)
-local b=a.id==a.text and''or a.id
-local c=struct.pack('>ddHHH',a.expires_at_ms,a.rank,#b,#a.marked,#a.text)
-return c..b..a.marked..a.text..a.payload
 end
 local function parse_record(a)
 local b,c,d,e,f=struct.unpack('>ddHHH',a)
@@ -574,20 +547,10 @@ text=i,
 payload=string.sub(a,h+f+1),
 }
 end
-local function has_expired(a,b)
-return a>0 and a<=b
-end
-local function try_rights(a,b,c)
-redis.call('HDEL',a,'')
-redis.call('ZREM',c.words,'')
-redis.call('ZADD',c.words,'XX','0','')
-redis.call('ZLEXCOUNT',c.words,'+','-')
-redis.call('ZRANGEBYLEX',c.words,'+','-')
-redis.call('ZREVRANGEBYLEX',c.words,'-','+')
-redis.call('ZRANGEBYSCORE',c.expiry,'+inf','-inf')
-if not b.is_new then
-redis.call('HSET',a,'layout','2')
-end
+local function pack_record(a)
+local b=a.id==a.text and''or a.id
+local c=struct.pack('>ddHHH',a.expires_at_ms,a.rank,#b,#a.marked,#a.text)
+return c..b..a.marked..a.text..a.payload
 end
 local function work_of(a,b)
 local c=math.ceil(#b/128)
@@ -595,15 +558,19 @@ for d,e in ipairs(a)do
 c=c+30+#e
 end
 return c
+end
+local function has_expired(a,b)
+return a>0 and a<=b
+end
+local function refusal_of_index(a,b)
+local c=redis.call('HMGET',a,'layout','codec')
+return refusal_of_form(c[1]or'2',c[2]or b,b)
 end` }
-const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves.lua', taken: [23, 6, 1, 3, 2, 8, 1, 11, 1, 12, 2, 11, 2, 15, 2, 7, 1, 3, 2, 17, 1, 6, 2, 11, 2, 13, 2, 20, 2, 5, 2, 6, 2, 5, 1, 20, 2, 15, 2, 15], text: `local function parse_top(a,b,c)
+const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves.lua', taken: [23, 6, 6, 8, 124, 20, -157, 3, 50, 15, 54, 13, 24, 5, -86, 3, 85, 6, -158, 11, 76, 6, -24, 17, 74, 5, 23, 15, 2, 15, -164, 7, -51, 12, 71, 11, 60, 20, -160, 11], text: `local function parse_top(a,b,c)
 local d={id=a,rest=c,read={},dropped={}}
 d.rank,d.ref,d.has_front=struct.unpack('>ddB',b)
 d.letters=string.sub(b,17+1)
 return d
-end
-local function leaf_field(a,b)
-return a.id..':'..b
 end
 local function leaf_of(a,b)
 local c=a.read[b]
@@ -612,112 +579,6 @@ c={letter=b}
 a.read[b]=c
 end
 return c
-end
-local function leaves_of(a)
-if not a.leaves then
-a.leaves={}
-for b=1,#a.letters do
-local c=leaf_of(a,string.sub(a.letters,b,b))
-c.rank,c.ref=place_at(a.rest,(b-1)*16+1)
-a.leaves[b]=c
-end
-end
-return a.leaves
-end
-local function prefixes_of(a)
-if not a.prefixes then
-a.prefixes={}
-local b=#a.letters*16+1
-while b<=#a.rest do
-local c,d=string.byte(a.rest,b,b+1)
-a.prefixes[string.sub(a.rest,b+2,b+1+d)]=c
-b=b+2+d
-end
-end
-return a.prefixes
-end
-local function pack_top(a)
-local b,c={struct.pack('>ddB',a.rank,a.ref,a.has_front)},{}
-for d,e in ipairs(leaves_of(a))do
-b[d+1]=e.letter
-c[d]=pack_place(e.rank,e.ref)
-end
-for d,e in pairs(prefixes_of(a))do
-c[#c+1]=string.char(e,#d)..d
-end
-return table.concat(b),table.concat(c)
-end
-local function read_leaves(a,b,c)
-local d,e={},{}
-for f,g in ipairs(c)do
-if not g.places then
-d[#d+1]=leaf_field(b[f]or b[1],g.letter)
-e[#e+1]=g
-end
-end
-if d[1]then
-local f=redis.call('HMGET',a,unpack(d))
-for g,h in ipairs(e)do
-h.places=f[g]
-end
-end
-end
-local function count_places(a)
-local b=0
-for c,d in ipairs(a)do
-b=b+#d.places
-end
-return b/16
-end
-local function set_places(a,b)
-a.places,a.is_new=b,true
-end
-local function put_leaf(a,b,c)
-local d,e,f=leaves_of(a),{},65
-for g,h in ipairs(d)do
-e[h.letter]=true
-end
-while e[string.char(f)]do
-f=f+1
-end
-local g=leaf_of(a,string.char(f))
-set_places(g,c)
-g.rank,g.ref=0,0
-if b>1 then
-g.rank,g.ref=place_at(c,1)
-end
-table.insert(d,b,g)
-a.has_new_head=true
-end
-local function drop_leaf(a,b)
-local c=table.remove(leaves_of(a),b)
-a.read[c.letter]=nil
-a.dropped[#a.dropped+1]=c.letter
-a.has_new_head=true
-end
-local function append_leaves(a,b)
-local c,d=1,11*16
-while c<=#b do
-local e=c+d-1
-if#b-e<8*16 then
-e=#b
-end
-put_leaf(a,#leaves_of(a)+1,string.sub(b,c,e))
-c=e+1
-end
-end
-local function places_before(a,b,c)
-local d,e=0,#a/16
-while d<e do
-local f=math.floor((d+e)/2)
-local g,h=place_at(a,1+f*16)
-if is_before(g,h,b,c)then
-d=f+1
-else
-e=f
-end
-end
-return d
 end
 local function find_leaf(a,b,c)
 if not is_before(b,c,a.rank,a.ref)then
@@ -739,10 +600,44 @@ e=e-1
 end
 return d and d[e]or leaf_of(a,string.sub(a.letters,e,e)),e
 end
+local function leaf_field(a,b)
+return a.id..':'..b
+end
+local function read_leaves(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+if not g.places then
+d[#d+1]=leaf_field(b[f]or b[1],g.letter)
+e[#e+1]=g
+end
+end
+if d[1]then
+local f=redis.call('HMGET',a,unpack(d))
+for g,h in ipairs(e)do
+h.places=f[g]
+end
+end
+end
+local function places_before(a,b,c)
+local d,e=0,#a/16
+while d<e do
+local f=math.floor((d+e)/2)
+local g,h=place_at(a,1+f*16)
+if is_before(g,h,b,c)then
+d=f+1
+else
+e=f
+end
+end
+return d
+end
 local function find_place(a,b)
 local c=places_before(a.places,b.rank,b.ref)
 local d=c*16
 return c,string.sub(a.places,d+1,d+16)==b.place
+end
+local function set_places(a,b)
+a.places,a.is_new=b,true
 end
 local function change_front(a,b)
 if not b.has_new_front then
@@ -750,30 +645,44 @@ b.has_new_front=true
 a.work=a.work+30
 end
 end
+local function leaves_of(a)
+if not a.leaves then
+a.leaves={}
+for b=1,#a.letters do
+local c=leaf_of(a,string.sub(a.letters,b,b))
+c.rank,c.ref=place_at(a.rest,(b-1)*16+1)
+a.leaves[b]=c
+end
+end
+return a.leaves
+end
+local function drop_leaf(a,b)
+local c=table.remove(leaves_of(a),b)
+a.read[c.letter]=nil
+a.dropped[#a.dropped+1]=c.letter
+a.has_new_head=true
+end
+local function put_leaf(a,b,c)
+local d,e,f=leaves_of(a),{},65
+for g,h in ipairs(d)do
+e[h.letter]=true
+end
+while e[string.char(f)]do
+f=f+1
+end
+local g=leaf_of(a,string.char(f))
+set_places(g,c)
+g.rank,g.ref=0,0
+if b>1 then
+g.rank,g.ref=place_at(c,1)
+end
+table.insert(d,b,g)
+a.has_new_head=true
+end
 local function split_leaf(a,b,c)
 local d=math.ceil(#c/16/2)*16
 set_places(leaves_of(a)[b],string.sub(c,1,d))
 put_leaf(a,b+1,string.sub(c,d+1))
-end
-local function put_place(a,b,c,d,e)
-local f,g=find_place(c,e)
-if g then
-return
-end
-local h=f*16
-set_places(c,string.sub(c.places,1,h)..e.place..string.sub(c.places,h+1))
-if d==1 and f<10 then
-change_front(a,b)
-end
-if#c.places<=18*16 then
-return
-end
-split_leaf(b,d,c.places)
-local i=#b.leaves
-if i>16 then
-b.rank,b.ref=b.leaves[i].rank,b.leaves[i].ref
-drop_leaf(b,i)
-end
 end
 local function level_leaves(a,b,c)
 local d=leaves_of(b)
@@ -804,24 +713,76 @@ if#d.places<(e==1 and 10 or 8)*16 then
 level_leaves(a.tops,c,e)
 end
 return true
+end
+local function count_places(a)
+local b=0
+for c,d in ipairs(a)do
+b=b+#d.places
+end
+return b/16
+end
+local function prefixes_of(a)
+if not a.prefixes then
+a.prefixes={}
+local b=#a.letters*16+1
+while b<=#a.rest do
+local c,d=string.byte(a.rest,b,b+1)
+a.prefixes[string.sub(a.rest,b+2,b+1+d)]=c
+b=b+2+d
+end
+end
+return a.prefixes
+end
+local function append_leaves(a,b)
+local c,d=1,11*16
+while c<=#b do
+local e=c+d-1
+if#b-e<8*16 then
+e=#b
+end
+put_leaf(a,#leaves_of(a)+1,string.sub(b,c,e))
+c=e+1
+end
+end
+local function put_place(a,b,c,d,e)
+local f,g=find_place(c,e)
+if g then
+return
+end
+local h=f*16
+set_places(c,string.sub(c.places,1,h)..e.place..string.sub(c.places,h+1))
+if d==1 and f<10 then
+change_front(a,b)
+end
+if#c.places<=18*16 then
+return
+end
+split_leaf(b,d,c.places)
+local i=#b.leaves
+if i>16 then
+b.rank,b.ref=b.leaves[i].rank,b.leaves[i].ref
+drop_leaf(b,i)
+end
+end
+local function pack_top(a)
+local b,c={struct.pack('>ddB',a.rank,a.ref,a.has_front)},{}
+for d,e in ipairs(leaves_of(a))do
+b[d+1]=e.letter
+c[d]=pack_place(e.rank,e.ref)
+end
+for d,e in pairs(prefixes_of(a))do
+c[#c+1]=string.char(e,#d)..d
+end
+return table.concat(b),table.concat(c)
 end` }
-const placesModule: LuaText = { file: 'lua/shared/autocomplete/places.lua', taken: [7, 3, 1, 3, 2, 3, 2, 3, 7, 3, 1, 3, 5, 8], text: `local function rank_of(a)
+const placesModule: LuaText = { file: 'lua/shared/autocomplete/places.lua', taken: [7, 3, 11, 3, -13, 3, 29, 8, -35, 3, 12, 3, 1, 3], text: `local function rank_of(a)
 return 4503599627370496-a
-end
-local function pack_place(a,b)
-return struct.pack('>dd',a,b)
-end
-local function place_at(a,b)
-return struct.unpack('>dd',a,b)
 end
 local function field_of(a)
 return struct.pack('>d',a)
 end
-local function from_prefix(a)
-return'['..a
-end
-local function to_prefix(a)
-return'('..a..'\\255'
+local function pack_place(a,b)
+return struct.pack('>dd',a,b)
 end
 local function first_fork(a,b)
 local c=redis.call('ZRANGEBYLEX',a,'['..b,'('..b..'\\255','LIMIT','0','1')
@@ -830,8 +791,20 @@ return nil
 end
 local d=string.find(c[1],'\\0',1,true)
 return string.sub(c[1],1,d-1),string.sub(c[1],d+1)
+end
+local function place_at(a,b)
+return struct.unpack('>dd',a,b)
+end
+local function from_prefix(a)
+return'['..a
+end
+local function to_prefix(a)
+return'('..a..'\\255'
 end` }
-const searchModule: LuaText = { file: 'lua/shared/autocomplete/search.lua', taken: [3, 12, 1, 3, 1, 16, 2, 17, 2, 5, 2, 8, 3, 5, 5, 3, 3, 30, 2, 8, 1, 7, 2, 3, 3, 22, 1, 7, 7, 1, 3, 7, 2, 14, 1, 23, 2, 17, 1, 8, 8, 13, 2, 12, 2, 16, 2, 14, 4, 10, 1, 11, 3, 11, 3, 17], text: `local function new_best(a)
+const searchModule: LuaText = { file: 'lua/shared/autocomplete/search.lua', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 112, 1, 151, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
+return a<c or(a==c and b<d)
+end
+local function new_best(a)
 return{
 most=a,
 ranks={},
@@ -842,9 +815,6 @@ ref=math.huge,
 cut=false,
 looked=0,
 }
-end
-local function is_before(a,b,c,d)
-return a<c or(a==c and b<d)
 end
 local function sort_best(a)
 local b,c=a.ranks,a.refs
@@ -884,6 +854,11 @@ for c,d in ipairs(b)do
 offer(a,place_at(d,#d-16+1))
 end
 end
+local function sort_lists(a)
+table.sort(a,function(b,c)
+return is_before(b.rank,b.ref,c.rank,c.ref)
+end)
+end
 local function offer_places(a,b)
 for c=1,#b,16 do
 if not offer(a,place_at(b,c))then
@@ -892,14 +867,33 @@ end
 end
 return true
 end
-local function sort_lists(a)
-table.sort(a,function(b,c)
-return is_before(b.rank,b.ref,c.rank,c.ref)
-end)
+local LEAST_CHARACTERS,MOST_CHARACTERS=3,24
+local function collect(a,b,c,d,e)
+local f,g=#c,nil
+for h=1,#b,d do
+if f>=d then
+return
 end
+local i=redis.call('HMGET',a,unpack(b,h,math.min(h+d-1,#b)))
+for j=1,#i do
+local k=i[j]
+local l=e and e[b[h+j-1]]
+if string.byte(k)>0 then
+g=g or math.floor(clock_us()/1000)
+l=l or struct.unpack('>d',k)<=g
+end
+if f<d and not l then
+f=f+1
+c[f]=k
+end
+end
+end
+end
+local function search(a,b,c)
 local function new_list()
 return{nil,nil,nil,nil,nil,nil,nil,nil,nil,nil}
 end
+local d=new_list()
 local function first_of_members(a,b)
 local c,d=struct.unpack,table.insert
 local e,f,g,h=new_list(),new_list(),0,false
@@ -934,20 +928,10 @@ local function match_exactly(a,b,c)
 local d,e='['..b,'('..b..'\\255'
 local f=redis.call('ZRANGEBYLEX',a.forks,d,e,'LIMIT','0','1')[1]
 if f then
-local g=id_of_fork(f)
-local h,i,j=match_top(a.tops,g,c)
-return h,i,j and g or''
-end
-local g=redis.call('ZRANGEBYLEX',a.words,d,e,'LIMIT','0','1000')
-local h,i=first_of_members(g,c)
-for j=1,#h do
-h[j]=struct.pack('>d',h[j])
-end
-return h,i,''
-end
 local function id_of_fork(a)
 return string.sub(a,string.find(a,'\\0',1,true)+1)
 end
+local g=id_of_fork(f)
 local function match_top(a,b,c)
 local d,e,f=new_list(),0,string.sub
 local g=b..':'
@@ -977,7 +961,27 @@ end
 k,m=o,redis.call('HMGET',a,unpack(n))
 end
 end
-local LEAST_CHARACTERS,MOST_CHARACTERS=3,24
+local h,i,j=match_top(a.tops,g,c)
+return h,i,j and g or''
+end
+local g=redis.call('ZRANGEBYLEX',a.words,d,e,'LIMIT','0','1000')
+local h,i=first_of_members(g,c)
+for j=1,#h do
+h[j]=struct.pack('>d',h[j])
+end
+return h,i,''
+end
+local e,f,g=match_exactly(a,b,c)
+collect(a.entries,e,d,c)
+if f and#d<c then
+e,f=match_exactly(a,b,200)
+d=new_list()
+collect(a.entries,e,d,c)
+end
+return d,e,f and#d<c,g
+end
+local function match_nearby(a,b)
+local c=new_best(200)
 local function characters_of(a)
 local b={}
 for c in string.gmatch(a,'[^\\128-\\191][\\128-\\191]*')do
@@ -985,6 +989,24 @@ b[#b+1]=c
 end
 return b
 end
+local d=characters_of(b)
+if#d<LEAST_CHARACTERS then
+return{},false
+end
+local e=table.concat(d,'',math.min(#d,MOST_CHARACTERS)+1)
+for f=#d,MOST_CHARACTERS+1,-1 do
+d[f]=nil
+end
+local f={ids={},known={}}
+local function nearby_prefixes(a,b)
+local c,d={},{}
+local function e(f)
+if not d[f]then
+d[f]=true
+c[#c+1]=f
+end
+end
+local f=#b
 local function following(a,b)
 local c={}
 local d,e='('..b..'\\1',to_prefix(b)
@@ -999,15 +1021,6 @@ d='('..b..g..'\\255'
 end
 return c
 end
-local function nearby_prefixes(a,b)
-local c,d={},{}
-local function e(f)
-if not d[f]then
-d[f]=true
-c[#c+1]=f
-end
-end
-local f=#b
 for g=1,f do
 local h=table.concat(b,'',1,g-1)
 local i=table.concat(b,'',g+1)
@@ -1022,31 +1035,6 @@ end
 end
 return c
 end
-local function match_nearby(a,b)
-local c=new_best(200)
-local d=characters_of(b)
-if#d<LEAST_CHARACTERS then
-return{},false
-end
-local e=table.concat(d,'',math.min(#d,MOST_CHARACTERS)+1)
-for f=#d,MOST_CHARACTERS+1,-1 do
-d[f]=nil
-end
-local f={ids={},known={}}
-for g,h in ipairs(nearby_prefixes(a.words,d))do
-offer_matches(c,a,string.sub(h..e,1,64),f)
-end
-offer_tops(c,a.tops,f.ids)
-return fields_of_best(c)
-end
-local function fields_of_best(a)
-sort_best(a)
-local b={}
-for c,d in ipairs(a.refs)do
-b[c]=field_of(d)
-end
-return b,a.cut
-end
 local function offer_matches(a,b,c,d)
 local e,f=from_prefix(c),to_prefix(c)
 if not redis.call('ZRANGEBYLEX',b.words,e,f,'LIMIT','0','1')[1]then
@@ -1060,6 +1048,11 @@ d.known[h]=true
 d.ids[#d.ids+1]=h
 end
 end
+for g,h in ipairs(nearby_prefixes(a.words,d))do
+offer_matches(c,a,string.sub(h..e,1,64),f)
+end
+local function offer_tops(a,b,c)
+local d={}
 local function read_firsts(a,b,c,d)
 local e={}
 for f=d,math.min(d+100-1,#c)do
@@ -1072,6 +1065,10 @@ local h,i=place_at(f[g+1],1)
 a[#a+1]={id=e[g],head=f[g],first=f[g+1],rank=h,ref=i}
 end
 end
+for e=1,#c,100 do
+read_firsts(d,b,c,e)
+end
+sort_lists(d)
 local function offer_top(a,b,c)
 local d={}
 for e=19,#c.head do
@@ -1088,12 +1085,6 @@ end
 end
 a.cut=a.cut or struct.unpack('>d',c.head)<math.huge
 end
-local function offer_tops(a,b,c)
-local d={}
-for e=1,#c,100 do
-read_firsts(d,b,c,e)
-end
-sort_lists(d)
 for e,f in ipairs(d)do
 if not is_before(f.rank,f.ref,a.rank,a.ref)then
 a.cut=true
@@ -1102,37 +1093,16 @@ end
 offer_top(a,b,f)
 end
 end
-local function collect(a,b,c,d,e)
-local f,g=#c,nil
-for h=1,#b,d do
-if f>=d then
-return
+offer_tops(c,a.tops,f.ids)
+local function fields_of_best(a)
+sort_best(a)
+local b={}
+for c,d in ipairs(a.refs)do
+b[c]=field_of(d)
 end
-local i=redis.call('HMGET',a,unpack(b,h,math.min(h+d-1,#b)))
-for j=1,#i do
-local k=i[j]
-local l=e and e[b[h+j-1]]
-if string.byte(k)>0 then
-g=g or math.floor(clock_us()/1000)
-l=l or struct.unpack('>d',k)<=g
+return b,a.cut
 end
-if f<d and not l then
-f=f+1
-c[f]=k
-end
-end
-end
-end
-local function search(a,b,c)
-local d=new_list()
-local e,f,g=match_exactly(a,b,c)
-collect(a.entries,e,d,c)
-if f and#d<c then
-e,f=match_exactly(a,b,200)
-d=new_list()
-collect(a.entries,e,d,c)
-end
-return d,e,f and#d<c,g
+return fields_of_best(c)
 end
 local function show(a,b)
 local c,d={},0
@@ -1151,8 +1121,17 @@ d=d+5
 end
 return c
 end` }
-const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops.lua', taken: [2, 3, 2, 16, 1, 4, 2, 12, 2, 8, 2, 11, 2, 9, 2, 5, 2, 5, 2, 8, 5, 3, 1, 3, 2, 7, 2, 26, 5, 12, 4, 4, 2, 21, 2, 19, 2, 24], text: `local function open_tops(a)
+const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops.lua', taken: [2, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
 return{open={},forks={},last=a,work=0}
+end
+local function fork_behind(a,b,c)
+local d=b.forks[c]
+if d==nil then
+local e,f=first_fork(a.forks,c)
+d=e and{prefix=e,id=f}or false
+b.forks[c]=d
+end
+return d
 end
 local function read_tops(a,b,c)
 local d,e={},{}
@@ -1170,10 +1149,6 @@ b.open[h]=parse_top(h,f[g*2-1],f[g*2])
 end
 end
 end
-local function get_top(a,b,c)
-read_tops(a,b,{c})
-return b.open[c]
-end
 local function find_leaves(a,b,c)
 local d,e,f={},{},{}
 for g,h in ipairs(b)do
@@ -1185,6 +1160,106 @@ end
 end
 read_leaves(a,e,f)
 return d
+end
+local function set_least(a,b,c,d)
+prefixes_of(b)[c]=d
+b.has_new_head=true
+change_front(a,b)
+end
+local function take_fork(a,b,c,d)
+redis.call('ZREM',a.forks,d..'\\0'..c.id)
+local e=prefixes_of(c)[d]
+set_least(b,c,d,nil)
+c.is_gone=not next(c.prefixes)
+b.forks={}
+return e
+end
+local function forget_sorted(a)
+redis.call('ZREM',a,string.rep('\\255',65))
+end
+local function give_up_top(a,b,c)
+for d in pairs(prefixes_of(c))do
+if take_fork(a,b,c,d)==0 then
+forget_sorted(a.forks)
+end
+end
+end
+local function leave_top(a,b,c,d)
+local e=c.top
+if not take_place(a,b,e,c.leaf,c.at,d)then
+return false
+end
+local f=e.rank==math.huge
+local g=f and 16 or 100-1
+local h=e.leaves and#e.leaves or#e.letters
+if h*8>g then
+return false
+end
+local i=leaves_of(e)
+read_leaves(a.tops,{e},i)
+local j=count_places(i)<=g
+if j and f then
+give_up_top(a,b,e)
+end
+return j and not f
+end
+local function get_top(a,b,c)
+read_tops(a,b,{c})
+return b.open[c]
+end
+local function begins_words(a,b)
+local c=redis.call('ZRANGEBYLEX',a,from_prefix(b),to_prefix(b),'LIMIT','0','1')
+return c[1]~=nil
+end
+local function put_fork(a,b,c,d,e)
+redis.call('ZADD',a.forks,'0',d..'\\0'..c.id)
+set_least(b,c,d,e)
+b.forks={}
+end
+local function mend_fork(a,b,c,d)
+local e,f=get_top(a.tops,b,d.id),d.prefix
+local g=#f<#c and string.sub(c,1,#f+1)or f..'\\0'
+if not prefixes_of(e)[f]or begins_words(a.words,g)then
+return
+end
+local h,i=from_prefix(f),to_prefix(f)
+local j=redis.call('ZRANGEBYLEX',a.words,h,i,'LIMIT','0','1')[1]
+local k=redis.call('ZREVRANGEBYLEX',a.words,i,h,'LIMIT','0','1')[1]
+local l=common_start(j,k)
+if l==f then
+return
+end
+local m=fork_behind(a,b,string.sub(l,1,#f+1))
+if m then
+set_least(b,get_top(a.tops,b,m.id),m.prefix,prefixes_of(e)[f])
+else
+put_fork(a,b,e,l,prefixes_of(e)[f])
+end
+take_fork(a,b,e,f)
+end
+local function leave_hot(a,b,c,d)
+local e,f={ids={}},{}
+for g,h in ipairs(c)do
+local i=walk_forks(a,b,h)
+note_passed(e,i)
+f[g]=i[#i]or false
+end
+local g,h={},{}
+read_tops(a.tops,b,e.ids)
+for i,j in ipairs(e.ids)do
+g[i]=b.open[j]
+end
+for i,j in ipairs(find_leaves(a.tops,g,d))do
+if leave_top(a,b,j,d)then
+h[#h+1]={top=j.top}
+end
+end
+for i,j in ipairs(c)do
+if f[i]then
+mend_fork(a,b,j,f[i])
+end
+end
+refill_all(a,b,h)
 end
 local function make_top(a)
 a.last=a.last+1
@@ -1205,46 +1280,11 @@ e.leaves[f].rank,e.leaves[f].ref=g.rank,g.ref
 end
 return e
 end
-local function fork_behind(a,b,c)
-local d=b.forks[c]
-if d==nil then
-local e,f=first_fork(a.forks,c)
-d=e and{prefix=e,id=f}or false
-b.forks[c]=d
-end
-return d
-end
-local function set_least(a,b,c,d)
-prefixes_of(b)[c]=d
-b.has_new_head=true
-change_front(a,b)
-end
-local function put_fork(a,b,c,d,e)
-redis.call('ZADD',a.forks,'0',d..'\\0'..c.id)
-set_least(b,c,d,e)
-b.forks={}
-end
-local function take_fork(a,b,c,d)
-redis.call('ZREM',a.forks,d..'\\0'..c.id)
-local e=prefixes_of(c)[d]
-set_least(b,c,d,nil)
-c.is_gone=not next(c.prefixes)
-b.forks={}
-return e
-end
 local function keep_sorted(a)
 redis.call('ZADD',a,'0',string.rep('\\255',65))
 end
-local function forget_sorted(a)
-redis.call('ZREM',a,string.rep('\\255',65))
-end
-local function give_up_top(a,b,c)
-for d in pairs(prefixes_of(c))do
-if take_fork(a,b,c,d)==0 then
-forget_sorted(a.forks)
-end
-end
-end
+local function write_tops(a,b)
+local c,d={},{}
 local function collect_writes(a,b,c)
 for d,e in ipairs(a.dropped)do
 b[#b+1]=leaf_field(a,e)
@@ -1271,8 +1311,6 @@ c[#c+1]=e.places
 end
 end
 end
-local function write_tops(a,b)
-local c,d={},{}
 for e,f in pairs(b.open)do
 collect_writes(f,c,d)
 end
@@ -1282,76 +1320,8 @@ end
 for e=1,#d,1000 do
 redis.call('HSET',a,unpack(d,e,math.min(e+1000-1,#d)))
 end
-end
-local function begins_words(a,b)
-local c=redis.call('ZRANGEBYLEX',a,from_prefix(b),to_prefix(b),'LIMIT','0','1')
-return c[1]~=nil
-end
-local function mend_fork(a,b,c,d)
-local e,f=get_top(a.tops,b,d.id),d.prefix
-local g=#f<#c and string.sub(c,1,#f+1)or f..'\\0'
-if not prefixes_of(e)[f]or begins_words(a.words,g)then
-return
-end
-local h,i=from_prefix(f),to_prefix(f)
-local j=redis.call('ZRANGEBYLEX',a.words,h,i,'LIMIT','0','1')[1]
-local k=redis.call('ZREVRANGEBYLEX',a.words,i,h,'LIMIT','0','1')[1]
-local l=common_start(j,k)
-if l==f then
-return
-end
-local m=fork_behind(a,b,string.sub(l,1,#f+1))
-if m then
-set_least(b,get_top(a.tops,b,m.id),m.prefix,prefixes_of(e)[f])
-else
-put_fork(a,b,e,l,prefixes_of(e)[f])
-end
-take_fork(a,b,e,f)
-end
-local function leave_top(a,b,c,d)
-local e=c.top
-if not take_place(a,b,e,c.leaf,c.at,d)then
-return false
-end
-local f=e.rank==math.huge
-local g=f and 16 or 100-1
-local h=e.leaves and#e.leaves or#e.letters
-if h*8>g then
-return false
-end
-local i=leaves_of(e)
-read_leaves(a.tops,{e},i)
-local j=count_places(i)<=g
-if j and f then
-give_up_top(a,b,e)
-end
-return j and not f
-end
-local function leave_hot(a,b,c,d)
-local e,f={ids={}},{}
-for g,h in ipairs(c)do
-local i=walk_forks(a,b,h)
-note_passed(e,i)
-f[g]=i[#i]or false
-end
-local g,h={},{}
-read_tops(a.tops,b,e.ids)
-for i,j in ipairs(e.ids)do
-g[i]=b.open[j]
-end
-for i,j in ipairs(find_leaves(a.tops,g,d))do
-if leave_top(a,b,j,d)then
-h[#h+1]={top=j.top}
-end
-end
-for i,j in ipairs(c)do
-if f[i]then
-mend_fork(a,b,j,f[i])
-end
-end
-refill_all(a,b,h)
 end` }
-const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words.lua', taken: [4, 14, 2, 7, 2, 8, 2, 9, 2, 7, 2, 31, 2, 3, 2, 6, 2, 7, 3, 11, 2, 14], text: `local function suffixes_of(a)
+const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words.lua', taken: [4, 14, 74, 3, -75, 7, 70, 6, -64, 9, 2, 7, 2, 31, -61, 8, 78, 2, -12, 7, 5, 9, 2, 14], text: `local function suffixes_of(a)
 local b,c={},{}
 local d=1
 while d do
@@ -1365,6 +1335,9 @@ d=f and f+1
 end
 return b
 end
+local function to_one(a,b)
+return{rank=a,ref=b,place=pack_place(a,b)}
+end
 local function members_of(a,b)
 local c={}
 for d,e in ipairs(a)do
@@ -1372,13 +1345,11 @@ c[d]=e..'\\0'..b
 end
 return c
 end
-local function note_index(a,b,c,d)
-if b.last~=c then
-redis.call('HSET',a,'last',exact(b.last))
-end
-if d~=b.last_top then
-redis.call('HSET',a,'tops',exact(d))
-end
+local function leave_words(a,b,c,d)
+local e,f=suffixes_of(c.marked),to_one(c.rank,d)
+b.work=b.work+work_of(e,'')
+redis.call('ZREM',a.words,unpack(members_of(e,f.place)))
+leave_hot(a,b,e,f)
 end
 local function enter_words(a,b,c,d)
 local e={}
@@ -1427,15 +1398,16 @@ end
 note_expiry(a,f,h,d)
 return h and not has_expired(h.expires_at_ms,e)
 end
-local function to_one(a,b)
-return{rank=a,ref=b,place=pack_place(a,b)}
+local function note_index(a,b,c,d)
+if b.last~=c then
+redis.call('HSET',a,'last',exact(b.last))
 end
-local function leave_words(a,b,c,d)
-local e,f=suffixes_of(c.marked),to_one(c.rank,d)
-b.work=b.work+work_of(e,'')
-redis.call('ZREM',a.words,unpack(members_of(e,f.place)))
-leave_hot(a,b,e,f)
+if d~=b.last_top then
+redis.call('HSET',a,'tops',exact(d))
 end
+end
+local function reap(a,b,c,d)
+local e=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',exact(c),'LIMIT','0',d)
 local function remove_entry(a,b,c,d)
 local e=parse_record(d)
 redis.call('HDEL',a.entries,c)
@@ -1443,8 +1415,6 @@ redis.call('HDEL',a.ids,e.id)
 redis.call('ZREM',a.expiry,c)
 leave_words(a,b,e,(struct.unpack('>d',c)))
 end
-local function reap(a,b,c,d)
-local e=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',exact(c),'LIMIT','0',d)
 for f,g in ipairs(e)do
 local h=redis.call('HGET',a.entries,g)
 remove_entry(a,b,g,h)
@@ -1484,14 +1454,16 @@ export type AddAnswer =
   | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
 
 
+const addParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', 'aff13a5645785740cfea4747d2a2a51730ff4eac', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 18, 1, addLua, 0, 4, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, addLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 5, 5, sharedClock, 0, 4, addLua, 10, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 23, 1, keysLua, 25, 2, indexModule, 49, 12, addLua, 12, 1, topsModule, 0, 3, addLua, 13, 2, sharedNumbers, 0, 7, addLua, 15, 2, placesModule, 0, 3, indexModule, 32, 14, placesModule, 9, 3, indexModule, 27, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 46, 3, wordsModule, 45, 31, addLua, 17, 20, wordsModule, 21, 8, addLua, 37, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 38, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 39, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/add', 'aff13a5645785740cfea4747d2a2a51730ff4eac', { reads: false, bytes: false }, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 4, indexModule, 0, 23, addLua, 4, 1, sharedCalls, 0, 15, addLua, 5, 5, sharedClock, 0, 4, addLua, 10, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 12, 1, topsModule, 0, 3, addLua, 13, 2, sharedNumbers, 0, 7, addLua, 15, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 17, 20, wordsModule, 77, 8, addLua, 37, 1, wordsModule, 85, 18, addLua, 38, 1, frontsModule, 15, 87, addLua, 39, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 40, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 41, 2]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
     encoded[0] = args.codec
@@ -1530,14 +1502,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Removes all entries. Redis frees the memory in the background.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/clear', '34e163ceee5c4e461bdd25df928b0fbd50ad175a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 24, 1, keysLua, 27, 1, clearLua, 0, 14]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/clear', '34e163ceee5c4e461bdd25df928b0fbd50ad175a', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, clearLua, 0, 14]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -1578,14 +1552,16 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
   return found
 }
 
+const findParts: readonly string[] = ['meta', 'entries', 'words', 'tops', 'forks']
+
 /**
  * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of `fronts` that tells the first ten for as long as it names the query; empty where there is none.
  *
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/find', 'f094e786512142d952d3537c315ba1056aab3c3a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 4, searchModule, 146, 1, indexModule, 23, 2, indexModule, 11, 8, indexModule, 25, 2, findLua, 4, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 28, 1, keysLua, 26, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 6, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 13, 5]),
-  parts: ['meta', 'entries', 'words', 'tops', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/find', 'f094e786512142d952d3537c315ba1056aab3c3a', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, findLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, findLua, 13, 5]),
+  parts: findParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -1617,14 +1593,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly codec: string; readonly entries: number; readonly words: number; readonly hot: number; readonly expiring: number; readonly expired: number }
 
 
+const inspectParts: readonly string[] = ['meta', 'entries', 'words', 'expiry', 'forks']
+
 /**
  * A picture of an index for people. `entries` counts those that have expired and are not reaped yet: `expired`.
  *
  * Cost: O(log entries).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/inspect', '38a87e88c4514db8c4838710b62a5eb6018dd064', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 11, 1, keysLua, 21, 1, keysLua, 29, 1, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
-  parts: ['meta', 'entries', 'words', 'expiry', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/inspect', '38a87e88c4514db8c4838710b62a5eb6018dd064', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, indexModule, 0, 23, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -1658,14 +1636,16 @@ export type ReapAnswer =
   | { readonly status: 'reaped'; readonly more: boolean }
 
 
+const reapParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
  *
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '13bff815bed3571e955dec77ba784fd9a40b3e85', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, reapLua, 0, 2, searchModule, 146, 1, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, reapLua, 2, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 22, 2, keysLua, 25, 2, indexModule, 49, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 46, 3, indexModule, 32, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 7, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 9, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 12, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 14, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 15, 2]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/reap', '13bff815bed3571e955dec77ba784fd9a40b3e85', { reads: false, bytes: false }, reapParts, [{ locals: [1, 5] }, reapLua, 0, 2, searchModule, 66, 1, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 123, 3, 89, 3, 126, 38, 93, 30, 164, 6, reapLua, 7, 2, searchModule, 179, 117, placesModule, 3, 3, searchModule, 296, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  parts: reapParts,
   encode(args) {
     return withoutDefaults([
       args.query,
@@ -1699,14 +1679,16 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly removed: number; readonly taken: number }
 
 
+const removeParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', '4b73b63819ce9c330ffbfbfe1d9e27b75c6ad630', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 16, 1, removeLua, 0, 3, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, removeLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 4, 5, sharedClock, 0, 4, removeLua, 9, 1, topsModule, 0, 3, removeLua, 10, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 7, 2, keysLua, 17, 1, keysLua, 22, 2, keysLua, 25, 2, indexModule, 49, 12, removeLua, 12, 1, indexModule, 46, 3, indexModule, 32, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 13, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 28, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 29, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 30, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 32, 3]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/remove', '4b73b63819ce9c330ffbfbfe1d9e27b75c6ad630', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 3, indexModule, 0, 23, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 5, sharedClock, 0, 4, removeLua, 9, 1, topsModule, 0, 3, removeLua, 10, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 12, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 13, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 28, 1, frontsModule, 15, 87, removeLua, 29, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 30, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 32, 3]),
+  parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
     encoded[0] = args.caller
@@ -1755,14 +1737,16 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
   return found
 }
 
+const suggestParts: readonly string[] = ['meta', 'entries', 'words', 'tops', 'forks']
+
 /**
  * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
  *
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/suggest', 'd4dc73cc70545879e186ca880f6da4eaa088b520', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, suggestLua, 0, 4, searchModule, 146, 1, indexModule, 23, 2, indexModule, 11, 8, indexModule, 25, 2, suggestLua, 4, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 28, 1, keysLua, 26, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 6, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
-  parts: ['meta', 'entries', 'words', 'tops', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/suggest', 'd4dc73cc70545879e186ca880f6da4eaa088b520', { reads: true, bytes: true }, suggestParts, [{ locals: [1, 2] }, suggestLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, suggestLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
+  parts: suggestParts,
   encode(args) {
     return withoutDefaults([
       args.codec,

@@ -179,10 +179,6 @@ if f.held then
 tell_levels(a,i+1,{channel=c,sharded=d})
 end
 return{'invalidated',h}` }
-const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], text: `local a=KEYS[1]
-local b=KEYS[2]
-local a=KEYS[1]
-local a=KEYS[1]` }
 const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 12, 1, 39, 1, 13], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV[3]
@@ -247,7 +243,7 @@ if p.held then
 tell_levels(a,w,z)
 end
 return{'stored',x,y,s}` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 1, 32, 1, 4], text: `local c=ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 12, 2, 8, -9, 1, 8, 23, 1, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -259,7 +255,6 @@ local k=ARGV[9]=='1'
 local l=ARGV[10]=='1'
 local m=ARGV[11]
 local n=ARGV[12]
-local o={channel=j,sharded=k,counted=l}
 local p,q,r=open_entry(a,b)if p then return p end
 local s=math.floor(clock_us()/1000)
 if d>0 and q.token==d and not is_open(r)then
@@ -268,6 +263,7 @@ end
 if r.token~=d or not is_open(r)then
 return{'lost'}
 end
+local o={channel=j,sharded=k,counted=l}
 if is_revoked(r)then
 close_load(b,r,'ended',o)
 return{'revoked'}
@@ -295,7 +291,8 @@ if behind_ms(d,s)<=v-s then
 redis.call('HDEL',b,'layout','token')
 end
 return{'stored',u,v,s}` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 7, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function read_load(a)
+const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
+local function read_load(a)
 local b=redis.call(
 'HMGET',
 a,
@@ -323,23 +320,29 @@ resting_until_ms=tonumber(b[9]or 0),
 waiters=b[10]or'',
 }
 end
-local function open_load(a)
 local b=read_load(a)
 if b.layout~='1'then
 return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
 end
-local function is_open(a)
-return a.lease_ends_ms>0
-end
-local function is_revoked(a)
-return a.token<=a.floor
-end
 local function keep_load(a,b,c,d)
 local e=math.max(c,behind_ms(b,d))+600000
 if redis.call('PTTL',a)<e then
 redis.call('PEXPIRE',a,e)
+end
+end
+local function is_revoked(a)
+return a.token<=a.floor
+end
+local function is_open(a)
+return a.lease_ends_ms>0
+end
+local function revoke(a,b,c)
+if is_open(b)then
+redis.call('HSET',a,'floor',exact(c))
+elseif b.token>0 then
+redis.call('HDEL',a,'loader','failed','failure','resting_until_ms')
 end
 end
 local function close_load(a,b,c,d)
@@ -348,15 +351,13 @@ if b.floor>b.token then
 redis.call('HSET',a,'token',exact(b.floor))
 end
 tell_waiters(b.waiters,c,d)
-end
-local function revoke(a,b,c)
-if is_open(b)then
-redis.call('HSET',a,'floor',exact(c))
-elseif b.token>0 then
-redis.call('HDEL',a,'loader','failed','failure','resting_until_ms')
-end
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [3, 9, 3, 5], text: `local function tell_levels(a,b,c)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [15, 5, -17, 9], text: `local function tell_waiters(a,b,c)
+for d in string.gmatch(a,'%S+')do
+tell_process({id=d,listens=1},b..' '..d,c)
+end
+end
+local function tell_levels(a,b,c)
 local d=c.channel..':levels'
 local e=exact(b)..' '..a
 if c.sharded then
@@ -364,32 +365,21 @@ redis.call('SPUBLISH',d,e)
 else
 redis.call('PUBLISH',d,e)
 end
-end
-local function tell_waiters(a,b,c)
-for d in string.gmatch(a,'%S+')do
-tell_process({id=d,listens=1},b..' '..d,c)
-end
 end` }
-const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [17, 7, 1, 8, 2, 6, 1, 21, 1, 7, 2, 8, 2, 3, 2, 20], text: `local function read_number(a,b,c)
-local d=0
-for e=b,b+c-1 do
-d=d*256+string.byte(a,e)
-end
-return d
-end
-local function number_bytes(a,b)
-local c={}
-for d=b,1,-1 do
-c[d]=string.char(a%256)
-a=math.floor(a/256)
-end
-return table.concat(c)
-end
+const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 2, 3, 2, 3, -66, 8, 58, 17], text: `local function open_entry(a,b)
+local function open_head(a)
 local function read_head(a)
 local b=redis.call('GETRANGE',a,'0',8191-1)
 local c=string.byte(b)or 1
 if c~=1 then
 return{layout=c}
+end
+local function read_number(a,b,c)
+local d=0
+for e=b,b+c-1 do
+d=d*256+string.byte(a,e)
+end
+return d
 end
 local d=#b>40 and read_number(b,3,2)or 0
 local e=41+(string.byte(b,41)or 0)
@@ -412,14 +402,12 @@ codec=string.sub(b,42,e),
 tags=string.sub(b,e+1,d),
 }
 end
-local function open_head(a)
 local b=read_head(a)
 if b.layout~=1 then
 return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
 end
-local function open_entry(a,b)
 local c,d=open_head(a)
 if c then
 return c
@@ -433,6 +421,14 @@ end
 local function keep_value(a,b,c,d)
 local e=d+b.fresh_ms
 local f=e+b.stale_ms
+local function number_bytes(a,b)
+local c={}
+for d=b,1,-1 do
+c[d]=string.char(a%256)
+a=math.floor(a/256)
+end
+return table.concat(c)
+end
 local g=table.concat({
 string.char(1,b.flags),
 number_bytes(41+#b.codec+#b.tags,2),
@@ -476,14 +472,16 @@ export type ElectAnswer =
   | { readonly status: 'resting'; readonly retryAfterMs: number; readonly nowMs: number }
 
 
+const electParts: readonly string[] = ['value', 'load']
+
 /**
  * Elects one caller to load a value: when there is none that may be served, or when the caller wants another than the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
  *
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { reads: false, bytes: true }, electParts, [{ locals: [1, 2] }, electLua, 0, 7, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 49, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, electLua, 51, 2]),
+  parts: electParts,
   encode(args) {
     return [
       args.id,
@@ -562,14 +560,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = []
+
 /**
  * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
-  parts: [],
+  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 1, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 41, 3, sharedClockSteps, 0, 3, loadModule, 35, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -616,14 +616,16 @@ export type FailAnswer =
   | { readonly status: 'lost' }
 
 
+const failParts: readonly string[] = ['load']
+
 /**
  * Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve. Repeating the call changes nothing.
  *
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '841d11ed329a96c1ca06d34f643b994af5db1d34', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 6, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 6, 4, loadModule, 38, 3, failLua, 10, 1, loadModule, 35, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 26, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 27, 6]),
-  parts: ['load'],
+  script: /* @__PURE__ */ linked('cache/fail', '841d11ed329a96c1ca06d34f643b994af5db1d34', { reads: false, bytes: false }, failParts, [{ locals: [1] }, failLua, 0, 6, loadModule, 0, 35, failLua, 6, 4, loadModule, 41, 3, failLua, 10, 1, loadModule, 44, 3, failLua, 11, 1, sharedClock, 0, 4, failLua, 12, 3, sharedNumbers, 0, 7, failLua, 15, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 26, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 27, 6]),
+  parts: failParts,
   encode(args) {
     return [
       args.id,
@@ -659,14 +661,16 @@ export type HoldAnswer =
   | { readonly status: 'absent' }
 
 
+const holdParts: readonly string[] = ['value']
+
 /**
  * Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is not the one with this token any more. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: /* @__PURE__ */ linked('cache/hold', '2e6f3d3b8e4da4dcb21c49706b9b233fce9e8476', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
-  parts: ['value'],
+  script: /* @__PURE__ */ linked('cache/hold', '2e6f3d3b8e4da4dcb21c49706b9b233fce9e8476', { reads: false, bytes: false }, holdParts, [{ locals: [1] }, holdLua, 0, 1, valueModule, 1, 41, holdLua, 1, 8]),
+  parts: holdParts,
   encode(args) {
     return [
       args.token,
@@ -691,14 +695,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
 
 
+const inspectParts: readonly string[] = ['value', 'load']
+
 /**
  * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/inspect', '806ba846539cc5165e941990d3de8724342da724', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/inspect', '806ba846539cc5165e941990d3de8724342da724', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2] }, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -740,14 +746,16 @@ export type InvalidateTagAnswer =
   | { readonly status: 'invalidated'; readonly generation: number }
 
 
+const invalidateTagParts: readonly string[] = ['generation']
+
 /**
  * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
-  parts: ['generation'],
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', { reads: false, bytes: false }, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
+  parts: invalidateTagParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -779,14 +787,16 @@ export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
 
+const invalidateParts: readonly string[] = ['value', 'load']
+
 /**
  * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', { reads: false, bytes: false }, invalidateParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
+  parts: invalidateParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -839,14 +849,16 @@ export type SetAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 
+const setParts: readonly string[] = ['value', 'load']
+
 /**
  * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
  *
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', 'a3625b98cae8bce600a21ebaaf419c4230a28b97', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 30, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 40, 18, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 58, 3, messagesModule, 0, 9, setLua, 61, 3]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/set', 'a3625b98cae8bce600a21ebaaf419c4230a28b97', { reads: false, bytes: false }, setParts, [{ locals: [1, 2] }, setLua, 0, 12, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 12, 1, sharedClock, 0, 4, setLua, 13, 2, sharedCalls, 0, 15, setLua, 15, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 24, 5, sharedTokens, 0, 3, setLua, 29, 1, valueModule, 52, 28, setLua, 30, 10, loadModule, 44, 10, setLua, 40, 18, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 58, 3, messagesModule, 5, 9, setLua, 61, 3]),
+  parts: setParts,
   encode(args) {
     return [
       args.codec,
@@ -918,14 +930,16 @@ export type StoreAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 
+const storeParts: readonly string[] = ['value', 'load']
+
 /**
  * Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
  *
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '6b49bef7c2181d4abe0672a384cbe2b949e2c68e', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 12, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 13, 1, sharedClock, 0, 4, storeLua, 14, 1, loadModule, 35, 3, storeLua, 15, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 12, 1, storeLua, 21, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 30, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/store', '6b49bef7c2181d4abe0672a384cbe2b949e2c68e', { reads: false, bytes: false }, storeParts, [{ locals: [1, 2] }, storeLua, 0, 12, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 12, 1, sharedClock, 0, 4, storeLua, 13, 1, loadModule, 44, 3, storeLua, 14, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 20, 10, valueModule, 52, 28, storeLua, 30, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 42, 2, sharedClockSteps, 0, 3, storeLua, 44, 4]),
+  parts: storeParts,
   encode(args) {
     return [
       args.codec,

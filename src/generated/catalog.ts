@@ -16,16 +16,6 @@ return{'absent'}
 end
 local f,g=parse_document(e)
 return{'found',f,g}` }
-const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1], text: `local a=KEYS[1]
-local K={
-meta=a,
-local b=KEYS[2]
-names=KEYS[2],
-local b=KEYS[2]
-local c=KEYS[3]
-local b=KEYS[3]
-documents=b,
-}` }
 const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=refusal_of_catalog(a)if f then return f end
@@ -97,14 +87,16 @@ export type GetAnswer =
   | { readonly status: 'absent' }
 
 
+const getParts: readonly string[] = ['meta', 'documents']
+
 /**
  * Finds the document of a name.
  *
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/get', 'efa226297b53b1e0c6f01b27d7c24fc85a854df2', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 5, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
-  parts: ['meta', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/get', 'efa226297b53b1e0c6f01b27d7c24fc85a854df2', { reads: true, bytes: true }, getParts, [{ locals: [1, 2] }, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
+  parts: getParts,
   encode(args) {
     return [
       args.name,
@@ -146,14 +138,16 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
   return found
 }
 
+const listParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a megabyte; `more` tells.
  *
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/list', '177a33cafb49ccc58a86785ef40d90f53fcdcf45', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/list', '177a33cafb49ccc58a86785ef40d90f53fcdcf45', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3] }, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
+  parts: listParts,
   encode(args) {
     return [
       args.after,
@@ -188,14 +182,16 @@ export type PutAnswer =
   | { readonly status: 'existed'; readonly version: number; readonly document: Buffer }
 
 
+const putParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Adds a name with a document, unless the name is there already: then nothing changes.
  *
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/put', '087730e2bdf06d138387c3bb53d7c51a943eb4a7', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 7, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, keysLua, 1, 2, keysLua, 4, 1, keysLua, 8, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/put', '087730e2bdf06d138387c3bb53d7c51a943eb4a7', { reads: false, bytes: true }, putParts, [{ locals: [1, 3] }, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, { table: [1, 2, 3] }, sharedCatalog, 11, 7, sharedClock, 0, 4, putLua, 8, 1]),
+  parts: putParts,
   encode(args) {
     return [
       args.name,
@@ -232,14 +228,16 @@ export type RemoveAnswer =
   | { readonly status: 'absent' }
 
 
+const removeParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Removes a name and its document. A catalog without names leaves no key.
  *
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/remove', '8d05a6db509173e1b2587ce1750713bf1be8f002', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/remove', '8d05a6db509173e1b2587ce1750713bf1be8f002', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2, 3] }, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 9]),
+  parts: removeParts,
   encode(args) {
     return [
       args.name,
@@ -273,14 +271,16 @@ export type ReplaceAnswer =
   | { readonly status: 'absent' }
 
 
+const replaceParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it finds its own document stored and answers as the first time. A server out of memory takes a document that is small, or no larger than the one before.
  *
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/replace', '86cc277fa2e5e6c8c467fe749c15447398dd09ef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 7, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, keysLua, 1, 2, keysLua, 4, 1, keysLua, 8, 2, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/replace', '86cc277fa2e5e6c8c467fe749c15447398dd09ef', { reads: false, bytes: true }, replaceParts, [{ locals: [1, 3] }, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 10, { table: [1, 2, 3] }, sharedCatalog, 11, 7, sharedClock, 0, 4, replaceLua, 18, 4]),
+  parts: replaceParts,
   encode(args) {
     return [
       args.name,

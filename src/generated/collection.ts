@@ -100,9 +100,6 @@ d.largest,
 d.expires_at_ms,
 e,
 }` }
-const keysLua: LuaText = { file: 'lua/collection/keys.lua', taken: [2, 3], text: `local a=KEYS[1]
-local b=KEYS[2]
-local c=KEYS[3]` }
 const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -243,7 +240,8 @@ save_copy(a,m,k)
 keep_until(a,b,m.expires_at_ms,q)
 remember_answer(a,d,e,q,replaced_answer(m.copy,m.expires_at_ms))
 return{'replaced',m.copy,m.expires_at_ms}` }
-const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [3, 10, 2, 3, 4, 12, 4, 13, 4, 3, 3, 18, 4, 10], text: `local function count_items(a,b)
+const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [15, 1, -13, 10, 3, 2, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function is_live(a,b,c)
+local function count_items(a,b)
 if b=='list'then
 return redis.call('LLEN',a)
 elseif b=='set'then
@@ -253,7 +251,6 @@ return redis.call('HLEN',a)
 end
 return redis.call('ZCARD',a)
 end
-local function is_live(a,b,c)
 return a.expires_at_ms>c and count_items(b,a.kind)==a.size
 end
 local function fill(a,b,c,d)
@@ -281,9 +278,6 @@ return redis.call('ZREMRANGEBYRANK',a,'0',e-1)
 end
 return 0
 end
-local function page_size(a,b)
-return math.max(1,math.min(b,math.floor(4194304/math.max(1,a.largest))))
-end
 local function read_items(a,b,c,d)
 if b.kind=='set'then
 local e=redis.call('SSCAN',a,c,'COUNT',d)
@@ -302,6 +296,9 @@ local f=redis.call('ZRANGE',a,exact(e),exact(e+d-1),'WITHSCORES')
 local g=e+#f/2
 return f,exact(g),g<b.size
 end
+local function page_size(a,b)
+return math.max(1,math.min(b,math.floor(4194304/math.max(1,a.largest))))
+end
 local function take_out(a,b,c,d)
 if d>#c then
 return 0
@@ -312,10 +309,7 @@ return redis.call('HDEL',a,unpack(c,d))
 end
 return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 1, 7, 2, 8, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(a,b,c,d)
-redis.call('PEXPIRE',a,exact(c-d+600000))
-redis.call('PEXPIRE',b,exact(c-d+60000))
-end
+const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 35, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
 local function read_collection(a,b)
 local c=redis.call(
 'HMGET',
@@ -344,7 +338,6 @@ expires_at_ms=tonumber(c[9]or 0),
 record=c[10],
 }
 end
-local function open_collection(a,b)
 local c=read_collection(a,b)
 if c.layout~='1'then
 return redis.error_reply('LAYOUT '..c.layout)
@@ -359,8 +352,16 @@ return redis.error_reply('CODEC '..a.codec)
 end
 return nil
 end
+local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,exact(c-d+600000))
+redis.call('PEXPIRE',b,exact(c-d+60000))
+end
 local function is_outdated(a,b)
 return b>=0 and a.version>=b
+end
+local function parse_replaced(a)
+local b,c=string.match(a,'^(%d+) (%d+)$')
+return tonumber(b),tonumber(c)
 end
 local function begin_copy(a)
 redis.call('HSET',a,'layout','1','size','-1')
@@ -389,10 +390,6 @@ exact(b.expires_at_ms)
 end
 local function replaced_answer(a,b)
 return string.format('%.0f %.0f',a,b)
-end
-local function parse_replaced(a)
-local b,c=string.match(a,'^(%d+) (%d+)$')
-return tonumber(b),tonumber(c)
 end` }
 
 export interface AddArguments {
@@ -417,14 +414,16 @@ export type AddAnswer =
   | { readonly status: 'absent' }
 
 
+const addParts: readonly string[] = ['meta', 'items']
+
 /**
  * Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', '96c679bf0b8b4ca172b6005317c007383e164a05', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 17, 3, stateModule, 39, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 0, 4, addLua, 40, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 41, 2]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/add', '96c679bf0b8b4ca172b6005317c007383e164a05', { reads: false, bytes: false }, addParts, [{ locals: [1, 2] }, addLua, 0, 7, stateModule, 0, 35, addLua, 7, 4, sharedCalls, 0, 15, addLua, 11, 5, sharedClock, 0, 4, addLua, 16, 1, itemsModule, 0, 13, addLua, 17, 3, stateModule, 35, 8, addLua, 20, 1, itemsModule, 13, 12, addLua, 21, 4, itemsModule, 25, 13, addLua, 25, 5, sharedNumbers, 0, 7, addLua, 30, 10, stateModule, 43, 4, addLua, 40, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 41, 2]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
     encoded[0] = args.caller
@@ -479,14 +478,16 @@ export type BuildAnswer =
   | { readonly status: 'lost' }
 
 
+const buildParts: readonly string[] = ['meta', 'items', 'build']
+
 /**
  * Writes at most 1,000 items beside the collection, which does not change: the next ones of a build, which `switch-in` makes its items. Each build has a key of its own, of which Redis lets go a minute after the last call. Repeating the call changes nothing. `refused` and `unchanged` say what `switch-in` would; `lost`: others have been built than the caller thinks.
  *
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
-  parts: ['meta', 'items', 'build'],
+  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', { reads: false, bytes: false }, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 35, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  parts: buildParts,
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
     encoded[0] = args.kind
@@ -533,14 +534,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'items']
+
 /**
  * Forgets a collection and its items. A replace that is being built stays, and may be switched in afterwards.
  *
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2] }, clearLua, 0, 3]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -565,14 +568,16 @@ export type InspectAnswer =
   | { readonly status: 'absent' }
 
 
+const inspectParts: readonly string[] = ['meta', 'items']
+
 /**
  * A picture of a collection.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2] }, stateModule, 0, 35, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 0, 13, inspectLua, 2, 14]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -626,14 +631,16 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
   return found
 }
 
+const readParts: readonly string[] = ['meta', 'items']
+
 /**
  * Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by rank.
  *
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, readParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
+  parts: readParts,
   encode(args) {
     return [
       args.kind,
@@ -690,14 +697,16 @@ export type RemoveAnswer =
   | { readonly status: 'absent' }
 
 
+const removeParts: readonly string[] = ['meta', 'items']
+
 /**
  * Removes at most 1,000 items of a set or a sorted set by their values, of a hash by their fields. An item that is not there is no error. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', '138d23d1af15cbb1ef6807aa1c508ed8c0b25e3d', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 5, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 5, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 15, 3, stateModule, 39, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 21, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 23, 2]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/remove', '138d23d1af15cbb1ef6807aa1c508ed8c0b25e3d', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2] }, removeLua, 0, 5, stateModule, 0, 35, removeLua, 5, 4, sharedCalls, 0, 15, removeLua, 9, 5, sharedClock, 0, 4, removeLua, 14, 1, itemsModule, 0, 13, removeLua, 15, 3, stateModule, 35, 8, removeLua, 18, 1, itemsModule, 59, 10, removeLua, 19, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 21, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 23, 2]),
+  parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
     encoded[0] = args.caller
@@ -752,14 +761,16 @@ export type ReplaceAnswer =
   | { readonly status: 'refused'; readonly version: number }
 
 
+const replaceParts: readonly string[] = ['meta', 'items']
+
 /**
  * Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last one wins. No items are items: the collection is empty then, not absent.
  *
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', '11e8fbe1f292275d2986637bba2f40496172e076', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 8, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 12, 2, stateModule, 78, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 0, 13, replaceLua, 19, 1, stateModule, 39, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 50, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 37, 1, stateModule, 0, 4, replaceLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 39, 2]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/replace', '11e8fbe1f292275d2986637bba2f40496172e076', { reads: false, bytes: false }, replaceParts, [{ locals: [1, 2] }, replaceLua, 0, 8, stateModule, 0, 35, replaceLua, 8, 4, sharedCalls, 0, 15, replaceLua, 12, 2, stateModule, 50, 4, replaceLua, 14, 3, sharedClock, 0, 4, replaceLua, 17, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 19, 1, stateModule, 35, 8, replaceLua, 20, 1, stateModule, 47, 3, replaceLua, 21, 7, stateModule, 54, 3, replaceLua, 28, 2, itemsModule, 13, 12, replaceLua, 30, 5, sharedTokens, 0, 3, replaceLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 37, 1, stateModule, 43, 4, replaceLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 39, 2]),
+  parts: replaceParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
     encoded[0] = args.caller
@@ -827,14 +838,16 @@ export type SwitchInAnswer =
   | { readonly status: 'lost' }
 
 
+const switchInParts: readonly string[] = ['meta', 'items', 'build']
+
 /**
  * Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by `replace`; a build that is not wanted is dropped. Repeating the call changes nothing. `lost`: the build is not whole, for it took too long, or the server has lost it.
  *
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', 'a0d060ad854553c00a6e702c3916828dfc654d3b', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 0, 8, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 9, 2, stateModule, 78, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 0, 13, switchInLua, 16, 1, stateModule, 39, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 50, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 38, 1, stateModule, 0, 4, switchInLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 40, 2]),
-  parts: ['meta', 'items', 'build'],
+  script: /* @__PURE__ */ linked('collection/switch-in', 'a0d060ad854553c00a6e702c3916828dfc654d3b', { reads: false, bytes: false }, switchInParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 8, stateModule, 0, 35, switchInLua, 8, 1, sharedCalls, 0, 15, switchInLua, 9, 2, stateModule, 50, 4, switchInLua, 11, 3, sharedClock, 0, 4, switchInLua, 14, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 16, 1, stateModule, 35, 8, switchInLua, 17, 1, stateModule, 47, 3, switchInLua, 18, 11, stateModule, 54, 3, switchInLua, 29, 7, sharedTokens, 0, 3, switchInLua, 36, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 38, 1, stateModule, 43, 4, switchInLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 40, 2]),
+  parts: switchInParts,
   encode(args) {
     return [
       args.caller,

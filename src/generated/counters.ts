@@ -215,50 +215,6 @@ i,
 g.rest_ms,
 k,
 }` }
-const keysLua: LuaText = { file: 'lua/counters/keys.lua', taken: [2, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1], text: `local a=KEYS[1]
-local b=KEYS[2]
-local K={
-values=b,
-local c=KEYS[3]
-local K={
-pending=c,
-pending=KEYS[3],
-local d=KEYS[4]
-rest=KEYS[4],
-local K={
-rest=d,
-local e=KEYS[5]
-sealed=e,
-}
-sealed=KEYS[5],
-local f=KEYS[6]
-clean=f,
-}
-local d=KEYS[5]
-clean=d,
-local c=KEYS[6]
-clean=c,
-local g=KEYS[7]
-local e=KEYS[6]
-local a=KEYS[1]
-local K={
-board=a,
-local b=KEYS[2]
-local K={
-shown=b,
-local c=KEYS[3]
-noted=c,
-noted=KEYS[3],
-local d=KEYS[4]
-idle=d,
-}
-local c=KEYS[4]
-idle=c,
-local e=KEYS[5]
-local d=KEYS[5]
-ahead=d,
-}
-ahead=e,` }
 const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
@@ -491,49 +447,14 @@ return{'told',g.turn,h,redis.call('HMGET',c,unpack(d))}
 end
 end
 return{'told',g.turn,h,{}}` }
-const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 4, 6, 8, 8, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(a,b,c)
-if c>9007199254740991 or c<-9007199254740991 then
-return redis.call('HGET',a,b)
-end
-return exact(c)
-end
-local function opposite(a)
-if a=='0'then
-return a
-end
-return string.sub(a,1,1)=='-'and string.sub(a,2)or'-'..a
-end
-local function add(a,b,c,d)
-local e=redis.pcall('HINCRBY',a.values,b,c)
-if type(e)=='table'then
-return nil
-end
-local f=d and redis.call('HEXISTS',a.rest,b)==1
-local g
-if f then
-g=redis.pcall('HINCRBY',a.rest,b,c)
-else
-g=redis.pcall('HINCRBY',a.pending,b,c)
-end
-if type(g)=='table'then
-redis.call('HINCRBY',a.values,b,opposite(c))
-return nil
-end
-if g==tonumber(c)then
-redis.call('ZREM',a.clean,b)
-end
-return text_of(a.values,b,e),not f
-end
-local function is_one_too_many(a,b,c)
-return c>0
-and redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)>=c
-and redis.call('HEXISTS',a.pending,b)==0
-and redis.call('HEXISTS',a.rest,b)==0
-end
-local function are_few(a,b,c)
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [55, 4, 22, 4, -20, 8, 12, 6, 1, 21, 1, 4, -71, 6, -40, 6, -13, 6, 11, 17, 1, 4, 77, 5, 1, 13], text: `local function are_few(a,b,c)
 return c==0
 or redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)+b<=c
 end
+local function add_plain(a,b,c,d,e)
+local f=redis.call('HMGET',a.pending,unpack(b))
+local g,h,i,j,k={},{},{},{},{}
+local l,m=0,string.format
 local function are_plain(a,b,c)
 return a<1000000000
 and a>-1000000000
@@ -542,10 +463,6 @@ and b>-1000000000
 and c<1000000000
 and c>-1000000000
 end
-local function add_plain(a,b,c,d,e)
-local f=redis.call('HMGET',a.pending,unpack(b))
-local g,h,i,j,k={},{},{},{},{}
-local l,m=0,string.format
 for n=1,#b do
 local o=b[n]
 if c[n]then
@@ -577,6 +494,45 @@ redis.call('ZREM',a.clean,unpack(k))
 end
 return g,h,l>0
 end
+local function is_one_too_many(a,b,c)
+return c>0
+and redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)>=c
+and redis.call('HEXISTS',a.pending,b)==0
+and redis.call('HEXISTS',a.rest,b)==0
+end
+local function opposite(a)
+if a=='0'then
+return a
+end
+return string.sub(a,1,1)=='-'and string.sub(a,2)or'-'..a
+end
+local function text_of(a,b,c)
+if c>9007199254740991 or c<-9007199254740991 then
+return redis.call('HGET',a,b)
+end
+return exact(c)
+end
+local function add(a,b,c,d)
+local e=redis.pcall('HINCRBY',a.values,b,c)
+if type(e)=='table'then
+return nil
+end
+local f=d and redis.call('HEXISTS',a.rest,b)==1
+local g
+if f then
+g=redis.pcall('HINCRBY',a.rest,b,c)
+else
+g=redis.pcall('HINCRBY',a.pending,b,c)
+end
+if type(g)=='table'then
+redis.call('HINCRBY',a.values,b,opposite(c))
+return nil
+end
+if g==tonumber(c)then
+redis.call('ZREM',a.clean,b)
+end
+return text_of(a.values,b,e),not f
+end
 local function take_in(a,b,c,d,e)
 local f=redis.call('HGET',a.sealed,b)
 local g,h=redis.call('HGET',a.pending,b),redis.call('HGET',a.rest,b)
@@ -595,7 +551,8 @@ keep_clean(a.values,a.clean,b,e)
 end
 return c
 end` }
-const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [10, 10, 1, 7, 1, 16, 2, 9, 2, 13], text: `local function read_board(a)
+const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [21, 1, -12, 10, 2, 6, 1, 16, 13, 13, -24, 9], text: `local function open_board(a)
+local function read_board(a)
 local b=redis.call('HMGET',a,'layout','turn','version','showing','newest')
 return{
 layout=b[1]or'1',
@@ -605,7 +562,6 @@ showing=tonumber(b[4]or 0),
 newest=tonumber(b[5]or 0),
 }
 end
-local function open_board(a)
 local b=read_board(a)
 if b.layout~='1'then
 return redis.error_reply('LAYOUT '..b.layout)
@@ -628,15 +584,6 @@ exact(b.showing),
 exact(b.newest)
 )
 end
-local function let_board_vanish(a,b)
-if b>0 and redis.call('EXISTS',a.noted)==0 then
-local c=exact(b)
-redis.call('PEXPIRE',a.shown,c)
-redis.call('PEXPIRE',a.idle,c)
-redis.call('PEXPIRE',a.ahead,c)
-redis.call('PEXPIRE',a.board,c)
-end
-end
 local function fill_batch(a,b)
 if redis.call('HLEN',a.rest)<=b then
 redis.call('RENAME',a.rest,a.sealed)
@@ -649,8 +596,18 @@ d[#d+1]=c[e]
 end
 redis.call('HSET',a.sealed,unpack(c))
 redis.call('HDEL',a.rest,unpack(d))
+end
+local function let_board_vanish(a,b)
+if b>0 and redis.call('EXISTS',a.noted)==0 then
+local c=exact(b)
+redis.call('PEXPIRE',a.shown,c)
+redis.call('PEXPIRE',a.idle,c)
+redis.call('PEXPIRE',a.ahead,c)
+redis.call('PEXPIRE',a.board,c)
+end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [12, 14, 1, 7, 1, 20, 3, 16, 3, 13, 3, 3, 1, 12, 2, 11, 2, 4, 8, 6, 2, 8, 2, 6, 2, 4], text: `local function read_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [27, 1, -16, 14, 2, 6, 102, 6, 12, 6, -49, 11, -87, 20, 42, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
 return{
@@ -664,12 +621,34 @@ sealed_ms=tonumber(c[7]or 0),
 record=c[8],
 }
 end
-local function open_partition(a,b)
 local c=read_partition(a,b)
 if c.layout~='1'then
 return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
+end
+local function keep_clean(a,b,c,d)
+local e=redis.pcall('ZADD',b,exact(d),c)
+if type(e)=='table'then
+redis.call('HDEL',a,c)
+end
+end
+local function let_vanish(a,b,c)
+if c>0 and b.pending_ms==0 and b.rest_ms==0 and b.batch==''then
+redis.call('PEXPIRE',a.values,exact(c))
+redis.call('PEXPIRE',a.clean,exact(c))
+end
+end
+local function count_again(a)
+local b=redis.call('HKEYS',a.sealed)
+if#b==0 then
+return 0
+end
+local c=0
+for d,e in ipairs(redis.call('HMGET',a.pending,unpack(b)))do
+c=c+(e and 1 or 0)
+end
+return c
 end
 local function save_partition(a,b)
 redis.call(
@@ -691,6 +670,50 @@ exact(b.rest_ms),
 exact(b.sealed_ms)
 )
 end
+local function read_outcomes(a)
+local b,c={},{}
+local d,e=string.match(a,'^(.*)|(.*)$')
+for f,g in string.gmatch(d,'(%d+) (%a+)')do
+b[#b+1]=tonumber(f)
+b[#b+1]=g
+end
+for f in string.gmatch(e,'%d+')do
+c[#c+1]=tonumber(f)
+end
+return b,c
+end
+local function let_stay(a)
+redis.call('PERSIST',a.values)
+redis.call('PERSIST',a.clean)
+end
+local function outcomes_text(a,b)
+return table.concat(a,' ')..'|'..table.concat(b,' ')
+end
+local function evict_due(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',b,'-inf',exact(c),'LIMIT','0',exact(1000))
+if#d>0 then
+redis.call('HDEL',a,unpack(d))
+redis.call('ZREM',b,unpack(d))
+end
+return#d
+end
+local function note(a,b,c)
+redis.pcall('HINCRBY',a.noted,b,c)
+redis.call('ZREM',a.idle,b)
+if redis.call('HEXISTS',a.shown,b)==0 then
+return nil
+end
+local d=redis.pcall('HINCRBY',a.shown,b,c)
+if type(d)=='table'then
+redis.call('HDEL',a.shown,b)
+return nil
+end
+return text_of(a.shown,b,d)
+end
+local function other_place(a,b)
+local c=redis.call('HGET',a,'place')
+return c and b~=''and c~=b and c or nil
+end
 local function put(a,b,c,d,e)
 local f=redis.call('HGET',a.noted,b)
 redis.call('HSET',a.shown,b,c)
@@ -706,73 +729,6 @@ end
 redis.pcall('HINCRBY',a.shown,b,f)
 redis.pcall('HINCRBY',a.shown,b,opposite(d))
 return redis.call('HGET',a.shown,b)
-end
-local function note(a,b,c)
-redis.pcall('HINCRBY',a.noted,b,c)
-redis.call('ZREM',a.idle,b)
-if redis.call('HEXISTS',a.shown,b)==0 then
-return nil
-end
-local d=redis.pcall('HINCRBY',a.shown,b,c)
-if type(d)=='table'then
-redis.call('HDEL',a.shown,b)
-return nil
-end
-return text_of(a.shown,b,d)
-end
-local function outcomes_text(a,b)
-return table.concat(a,' ')..'|'..table.concat(b,' ')
-end
-local function read_outcomes(a)
-local b,c={},{}
-local d,e=string.match(a,'^(.*)|(.*)$')
-for f,g in string.gmatch(d,'(%d+) (%a+)')do
-b[#b+1]=tonumber(f)
-b[#b+1]=g
-end
-for f in string.gmatch(e,'%d+')do
-c[#c+1]=tonumber(f)
-end
-return b,c
-end
-local function count_again(a)
-local b=redis.call('HKEYS',a.sealed)
-if#b==0 then
-return 0
-end
-local c=0
-for d,e in ipairs(redis.call('HMGET',a.pending,unpack(b)))do
-c=c+(e and 1 or 0)
-end
-return c
-end
-local function other_place(a,b)
-local c=redis.call('HGET',a,'place')
-return c and b~=''and c~=b and c or nil
-end
-local function keep_clean(a,b,c,d)
-local e=redis.pcall('ZADD',b,exact(d),c)
-if type(e)=='table'then
-redis.call('HDEL',a,c)
-end
-end
-local function evict_due(a,b,c)
-local d=redis.call('ZRANGEBYSCORE',b,'-inf',exact(c),'LIMIT','0',exact(1000))
-if#d>0 then
-redis.call('HDEL',a,unpack(d))
-redis.call('ZREM',b,unpack(d))
-end
-return#d
-end
-local function let_vanish(a,b,c)
-if c>0 and b.pending_ms==0 and b.rest_ms==0 and b.batch==''then
-redis.call('PEXPIRE',a.values,exact(c))
-redis.call('PEXPIRE',a.clean,exact(c))
-end
-end
-local function let_stay(a)
-redis.call('PERSIST',a.values)
-redis.call('PERSIST',a.clean)
 end` }
 
 export interface AckArguments {
@@ -791,14 +747,16 @@ export type AckAnswer =
   | { readonly status: 'stale' }
 
 
+const ackParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Forgets the sealed batch, which is in SQL now, if it is this one. Counters with nothing pending stay for `retain_ms`.
  *
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('counters/ack', 'e028b7f8cea6de20ab746c0dbd4454f7bbf6cb2e', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, keysLua, 2, 2, keysLua, 17, 2, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/ack', 'e028b7f8cea6de20ab746c0dbd4454f7bbf6cb2e', { reads: false, bytes: false }, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackLua, 0, 4, partitionModule, 0, 21, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 21, 6, ackLua, 10, 9, { table: [2, 6] }, partitionModule, 27, 2, sharedNumbers, 0, 7, partitionModule, 29, 4, ackLua, 19, 2]),
+  parts: ackParts,
   encode(args) {
     return [
       args.epoch,
@@ -836,14 +794,16 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 
+const agreeParts: readonly string[] = ['meta']
+
 /**
  * Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('counters/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('counters/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  parts: agreeParts,
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -890,14 +850,16 @@ export type BeginAnswer =
   | { readonly status: 'elsewhere'; readonly ledger: string }
 
 
+const beginParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('counters/begin', '99523e8069922c0070aa86d88993a05a6d7cf9fa', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 25, 21]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/begin', '99523e8069922c0070aa86d88993a05a6d7cf9fa', { reads: false, bytes: false }, beginParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, { table: [3, 5] }, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
+  parts: beginParts,
   encode(args) {
     return [
       args.epoch,
@@ -939,14 +901,16 @@ export type ClearShownAnswer =
   | { readonly status: 'absent' }
 
 
+const clearShownParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', { reads: false, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, keysLua, 39, 1, clearShownLua, 0, 4]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', { reads: false, bytes: false }, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, clearShownLua, 0, 4]),
+  parts: clearShownParts,
   encode() {
     return []
   },
@@ -970,14 +934,16 @@ export type ClearAnswer =
   | { readonly status: 'absent' }
 
 
+const clearParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once']
+
 /**
  * Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, keysLua, 23, 1, clearLua, 0, 7]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
+  script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7] }, clearLua, 0, 7]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -1004,14 +970,16 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 
+const disbandParts: readonly string[] = ['meta']
+
 /**
  * Forgets the number of partitions of counters, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('counters/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('counters/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: disbandParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -1047,14 +1015,16 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const getParts: readonly string[] = ['meta', 'values']
+
 /**
  * Tells values that are here, in the order of the ids; null for those that have to be loaded.
  *
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('counters/get', '28bd42744c8479c132293d138062a395a79dc001', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
-  parts: ['meta', 'values'],
+  script: /* @__PURE__ */ linked('counters/get', '28bd42744c8479c132293d138062a395a79dc001', { reads: true, bytes: false }, getParts, [{ locals: [1, 2] }, getLua, 0, 1, partitionModule, 0, 21, getLua, 1, 5]),
+  parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0
@@ -1121,14 +1091,16 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
   return found
 }
 
+const incrementParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'clean', 'once']
+
 /**
  * Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no second time. A repeated call increments nothing, and answers the values of its own time.
  *
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', '6ead88e471f8da9512a21d3bc053eb1619be5644', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 24, 1, incrementLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 19, 2, partitionModule, 73, 12, incrementLua, 21, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 20, 1, keysLua, 18, 1, amountsModule, 39, 4, incrementLua, 30, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 120, 4, incrementLua, 74, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 76, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 78, 2]),
-  parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
+  script: /* @__PURE__ */ linked('counters/increment', '6ead88e471f8da9512a21d3bc053eb1619be5644', { reads: false, bytes: false }, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 5, partitionModule, 0, 21, incrementLua, 5, 5, sharedClock, 0, 4, incrementLua, 10, 9, sharedCalls, 0, 15, incrementLua, 19, 2, partitionModule, 64, 12, incrementLua, 21, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 30, 1, amountsModule, 4, 43, incrementLua, 31, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 38, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 70, 1, sharedIdempotency, 12, 5, incrementLua, 71, 3, partitionModule, 76, 4, incrementLua, 74, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 76, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 78, 2]),
+  parts: incrementParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.caller
@@ -1167,14 +1139,16 @@ export type InspectShownAnswer =
   | { readonly status: 'seen'; readonly version: number; readonly values: number; readonly noted: number }
 
 
+const inspectShownParts: readonly string[] = ['board', 'shown', 'noted']
+
 /**
  * A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
  *
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect-shown', '2198af03c9ecc0239738c80e6d1d2be50454fb2b', { reads: true, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
-  parts: ['board', 'shown', 'noted'],
+  script: /* @__PURE__ */ linked('counters/inspect-shown', '2198af03c9ecc0239738c80e6d1d2be50454fb2b', { reads: true, bytes: false }, inspectShownParts, [{ locals: [1, 2, 3] }, boardModule, 0, 17, inspectShownLua, 0, 2]),
+  parts: inspectShownParts,
   encode() {
     return []
   },
@@ -1200,14 +1174,16 @@ export type InspectAnswer =
   | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number; readonly dirty: number }
 
 
+const inspectParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed']
+
 /**
  * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
  *
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect', 'aa65108315f4a17c4cb88bd95202305dca7bfd7a', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
+  script: /* @__PURE__ */ linked('counters/inspect', 'aa65108315f4a17c4cb88bd95202305dca7bfd7a', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, { table: [3, 5] }, partitionModule, 33, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -1263,14 +1239,16 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const loadParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: /* @__PURE__ */ linked('counters/load', 'b0d98de5c8fc8320c1f126dacbb0ea8670ad6b69', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 21, 1, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 3, keysLua, 2, 2, keysLua, 7, 1, keysLua, 9, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 18, 1, partitionModule, 100, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 114, 6, loadLua, 29, 2]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/load', 'b0d98de5c8fc8320c1f126dacbb0ea8670ad6b69', { reads: false, bytes: false }, loadParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
+  parts: loadParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
     encoded[0] = args.epoch
@@ -1327,14 +1305,16 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const noteParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent once: it may be lost, too.
  *
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('counters/note', 'b21c976adb5636f7fd67c7a3049b7f4bc7d23948', { reads: false, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, keysLua, 39, 1, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, keysLua, 29, 2, keysLua, 32, 1, keysLua, 35, 2, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/note', 'b21c976adb5636f7fd67c7a3049b7f4bc7d23948', { reads: false, bytes: false }, noteParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, { table: [2, 3, 4] }, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
     let at = 0
@@ -1390,14 +1370,16 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
   return found
 }
 
+const notedParts: readonly string[] = ['board', 'shown', 'noted', 'idle']
+
 /**
  * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `ahead` where values are shown that were read at a later version, of which `newest` is the last: SQL that is asked after this and has not come so far has come back with an old copy. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', { reads: false, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
-  parts: ['board', 'shown', 'noted', 'idle'],
+  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', { reads: false, bytes: false }, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 104, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 83, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  parts: notedParts,
   encode(args) {
     return [
       args.limit,
@@ -1457,14 +1439,16 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
   return found
 }
 
+const sealParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that comes later, so who flushes comes to an end. Also evicts values that are due.
  *
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: /* @__PURE__ */ linked('counters/seal', '2cd651912cd9bd25d1d1d7bf1c5e0a2c6031474b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, keysLua, 10, 2, keysLua, 13, 2, boardModule, 42, 13, sealLua, 31, 12]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/seal', '2cd651912cd9bd25d1d1d7bf1c5e0a2c6031474b', { reads: false, bytes: false }, sealParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, { table: [4, 5] }, boardModule, 33, 13, sealLua, 31, 12]),
+  parts: sealParts,
   encode(args) {
     return [
       args.batch,
@@ -1522,14 +1506,16 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
   return found
 }
 
+const showAbsentParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show-absent', 'd4502dc2d2a40976f9d27f05ce94cf554a02e15c', { reads: false, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 40, 1, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, keysLua, 26, 2, keysLua, 30, 1, keysLua, 33, 1, keysLua, 38, 1, keysLua, 41, 2, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/show-absent', 'd4502dc2d2a40976f9d27f05ce94cf554a02e15c', { reads: false, bytes: false }, showAbsentParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
+  parts: showAbsentParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1591,14 +1577,16 @@ export type ShowAnswer =
   | { readonly status: 'stale'; readonly version: number }
 
 
+const showParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
  *
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show', '5cba271d02f29d8be0aa21907c036ce1d9846e18', { reads: false, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, keysLua, 39, 1, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, keysLua, 26, 2, keysLua, 30, 1, keysLua, 32, 1, keysLua, 35, 1, keysLua, 43, 1, keysLua, 42, 1, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/show', '5cba271d02f29d8be0aa21907c036ce1d9846e18', { reads: false, bytes: false }, showParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
+  parts: showParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1665,14 +1653,16 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const shownParts: readonly string[] = ['board', 'shown', 'noted']
+
 /**
  * Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
  *
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/shown', '00fb8a36e21cc7fb8ca2f7ccdee935c63a982387', { reads: true, bytes: false }, [keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
-  parts: ['board', 'shown', 'noted'],
+  script: /* @__PURE__ */ linked('counters/shown', '00fb8a36e21cc7fb8ca2f7ccdee935c63a982387', { reads: true, bytes: false }, shownParts, [{ locals: [1, 2, 3] }, shownLua, 0, 1, boardModule, 0, 17, shownLua, 1, 11]),
+  parts: shownParts,
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0

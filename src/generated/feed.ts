@@ -230,7 +230,7 @@ end
 save_feed_and_call(a,v,k,l,exact(F)..' '..A)
 wake(m,n,'appended')
 return{'appended',v.epoch,F,A,x}` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 1, 12, 1, 12, 1, 10, 1, 19], text: `local g=ARGV[1]
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 8, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
 local h=ARGV[2]
 local i=ARGV[3]
 local j=ARGV[4]
@@ -238,18 +238,6 @@ local k=tonumber(ARGV[5])
 local l=ARGV[6]
 local m=ARGV[7]=='1'
 local n,o=ARGV,8
-local p={
-meta=f,
-log=KEYS[13],
-early=KEYS[14],
-bodies=KEYS[15],
-claimed=KEYS[16],
-leases=KEYS[17],
-returned=KEYS[18],
-work=KEYS[19],
-expiry=KEYS[20],
-parked=KEYS[21],
-}
 local q,r=open_feed(a,h,g)if q then return q end
 local s=read_feed(f,g)
 local t=refusal_of_feed(s)if t then return t end
@@ -275,6 +263,18 @@ local x=redis.call('ZCOUNT',c,j,j)==#w
 s.partitions,s.now_us,s.now_ms=r.partitions,r.now_us,r.now_ms
 refuse_when_full(a,r)
 try_whole_removal(K)
+local p={
+meta=f,
+log=KEYS[13],
+early=KEYS[14],
+bodies=KEYS[15],
+claimed=KEYS[16],
+leases=KEYS[17],
+returned=KEYS[18],
+work=KEYS[19],
+expiry=KEYS[20],
+parked=KEYS[21],
+}
 bury_entries(p,s,b,w,k)
 wake(l,m,'appended')
 remove_entries(K,r,w)
@@ -399,9 +399,10 @@ j,
 h.now_ms,
 tell_messages(claimed_entries(K,h,f),b),
 }` }
-const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 37], text: `local C=ARGV[1]
+const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 1, 30, 1, -31, 30, 1, 5], text: `local C=ARGV[1]
 local D=ARGV[2]=='1'
 local E=refusal_of_spread(a)if E then return E end
+local G=0
 local F={
 a,
 b,
@@ -432,7 +433,6 @@ z,
 A,
 B,
 }
-local G=0
 for H,I in ipairs(F)do
 G=math.max(G,redis.call('UNLINK',I))
 end
@@ -511,13 +511,13 @@ tell_claim(l,q.position,o[q.place])
 end
 end
 return{'found',i.epoch,i.now_ms,m,tell_messages(k,b),l}` }
-const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 5, 1, 14, 1, 29], text: `local m=ARGV[1]
-local n={log=KEYS[12],early=KEYS[13]}
+const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 3, 5, 16, 1, -16, 14, 2, 2, 1, 1, -2, 1, 1, 7, -35, 1, 34, 17], text: `local m=ARGV[1]
 local o,p=open_feed(a,'',m)if o then return o end
 local q=read_feed(k,'')
 p.now_us=clock_us()
 p.now_ms=math.floor(p.now_us/1000)
 q.now_us,q.now_ms=p.now_us,p.now_ms
+local s,t={},redis.call('XREVRANGE',b,'+','-','COUNT','1')
 local function r(s,t)
 if not t then
 return
@@ -532,11 +532,10 @@ for z,A in ipairs({u.position,u.id,u.expires_at_ms,u.claims,x,y})do
 s[#s+1]=A
 end
 end
-local s,t={},redis.call('XREVRANGE',b,'+','-','COUNT','1')
 r(s,raws_between(K,p,1,'+',1)[1])
 r(s,t[1]or redis.call('XREVRANGE',c,'+','-','COUNT','1')[1])
-local u={}
 local v=redis.call('ZRANGE',i,'0','99','WITHSCORES')
+local u={}
 for w=1,#v,2 do
 u[#u+1]=v[w]
 u[#u+1]=tonumber(v[w+1])
@@ -544,6 +543,7 @@ u[#u+1]=redis.call('ZSCORE',j,v[w])and 1 or 0
 end
 local w,x=log_length(K,p),redis.call('ZCARD',h)
 local y=is_due(f,p)or is_due(l,q)
+local n={log=KEYS[12],early=KEYS[13]}
 return{
 'inspection',
 p.epoch,
@@ -561,141 +561,6 @@ p.codec,
 s,
 u,
 }` }
-const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local a=KEYS[1]
-local K={
-meta=a,
-log=KEYS[2],
-local b=KEYS[2]
-log=b,
-local K={
-early=KEYS[3],
-local c=KEYS[3]
-early=c,
-bodies=KEYS[4],
-local c=KEYS[4]
-bodies=c,
-local b=KEYS[4]
-bodies=b,
-local d=KEYS[4]
-local b=KEYS[5]
-claimed=b,
-claimed=KEYS[5],
-local c=KEYS[5]
-claimed=c,
-local d=KEYS[5]
-claimed=d,
-local e=KEYS[5]
-local b=KEYS[2]
-local K={
-leases=KEYS[6],
-local e=KEYS[6]
-leases=e,
-local c=KEYS[6]
-leases=c,
-local f=KEYS[6]
-local b=KEYS[6]
-leases=b,
-leases=KEYS[4],
-}
-leases=f,
-leases=KEYS[3],
-local d=KEYS[6]
-leases=d,
-returned=KEYS[7],
-local f=KEYS[7]
-returned=f,
-local g=KEYS[7]
-local c=KEYS[4]
-returned=c,
-local e=KEYS[7]
-returned=e,
-local c=KEYS[8]
-work=c,
-work=KEYS[8],
-local d=KEYS[8]
-work=d,
-local g=KEYS[8]
-work=g,
-local d=KEYS[7]
-}
-local h=KEYS[8]
-work=KEYS[5],
-local c=KEYS[7]
-local g=KEYS[7]
-work=KEYS[7],
-local d=KEYS[5]
-expiry=KEYS[9],
-local d=KEYS[9]
-expiry=d,
-local h=KEYS[9]
-expiry=h,
-local i=KEYS[9]
-local f=KEYS[9]
-expiry=f,
-local e=KEYS[10]
-delayed=e,
-delayed=KEYS[10],
-local j=KEYS[10]
-local h=KEYS[8]
-delayed=KEYS[8],
-local c=KEYS[10]
-delayed=c,
-local d=KEYS[10]
-parked=d,
-local f=KEYS[11]
-parked=f,
-local e=KEYS[10]
-parked=e,
-local i=KEYS[11]
-parked=i,
-local k=KEYS[11]
-parked=KEYS[11],
-local d=KEYS[8]
-parked=KEYS[9],
-}
-local e=KEYS[6]
-local d=KEYS[11]
-local g=KEYS[11]
-parked=g,
-local g=KEYS[12]
-local l=KEYS[12]
-subscribers=KEYS[11],
-}
-local b=KEYS[2]
-subscribers=KEYS[13],
-subscribers=KEYS[12],
-local m=KEYS[13]
-local b=KEYS[6]
-subscribers=b,
-local i=KEYS[9]
-local b=KEYS[12]
-local c=KEYS[3]
-guards=KEYS[14],
-}
-guards=KEYS[13],
-local n=KEYS[14]
-local c=KEYS[7]
-local j=KEYS[10]
-local c=KEYS[13]
-guards=c,
-local f=KEYS[12]
-local j=KEYS[14]
-local o=KEYS[15]
-local k=KEYS[11]
-local p=KEYS[16]
-local q=KEYS[17]
-local r=KEYS[18]
-local s=KEYS[19]
-local t=KEYS[20]
-local l=KEYS[14]
-local u=KEYS[21]
-local v=KEYS[22]
-local w=KEYS[23]
-local x=KEYS[24]
-local y=KEYS[25]
-local z=KEYS[26]
-local A=KEYS[27]
-local B=KEYS[28]` }
 const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
 local c,d=open_feed(a,'',nil,b)if c then return c end
 if d.partitions>0 then
@@ -902,41 +767,34 @@ move_all(K,k)
 end
 save_feed(a,k)
 return{'subscribed',format_marker(k.epoch,n),m and 0 or 1}` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 4, 3, 11, 1, 3, 1, 21, 2, 16, 2, 12, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(a)
-return'lease:'..a
-end
-local function is_live(a,b,c)
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -124, 20, 2, 6], text: `local function is_live(a,b,c)
 local d=redis.call('ZSCORE',a.leases,c)
 return d and tonumber(d)>b.now_ms or false
 end
+local function refuse(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+local h='absent'
+if g.holder and is_live(a,b,g.holder)then
+h='held'
+elseif g.parked or entry_at(a,b,g.place)then
+h='unclaimed'
+end
+d[#d+1]=tonumber(g.id)
+d[#d+1]=h
+e[#e+1]=g.id..':'..h
+end
+return d,table.concat(e,' ')
+end
+local function forget_lease(a,b)
+local function lease_field(a)
+return'lease:'..a
+end
+redis.call('HDEL',a.work,lease_field(b))
+redis.call('ZREM',a.leases,b)
+end
 local function places_held(a,b)
 return redis.call('ZRANGEBYSCORE',a,b,b)
-end
-local function find_claimed(a,b,c)
-local d={}
-if#c==0 or redis.call('EXISTS',a.leases)==0 then
-return d
-end
-local e={}
-for f,g in ipairs(c)do
-e[f]=g.place
-end
-local f={}
-for g,h in ipairs(redis.call('ZMSCORE',a.claimed,unpack(e)))do
-if h then
-if f[h]==nil then
-f[h]=is_live(a,b,h)
-end
-d[e[g]]=f[h]and h or nil
-end
-end
-return d
-end
-local function tell_claim(a,b,c)
-if c then
-a[#a+1]=b
-a[#a+1]=tonumber(c)
-end
 end
 local function claimed_entries(a,b,c)
 local d={}
@@ -946,9 +804,38 @@ end
 complete_entries(a.work,d)
 return d
 end
+local function lapse_claims(a,b,c)
+local d=0
+local function give_back(a,b)
+redis.call('HDEL',a.work,'')
+redis.call('ZADD',a.returned,'XX','0','')
+redis.call('ZREM',a.claimed,unpack(b))
+local c={}
+for d,e in ipairs(b)do
+c[#c+1]=e
+c[#c+1]=e
+end
+redis.call('ZADD',a.returned,unpack(c))
+end
+for e,f in ipairs(redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0','100'))do
+local g=places_held(a.claimed,f)
+if d>0 and d+#g>c then
+break
+end
+if#g>0 then
+give_back(a,g)
+end
+forget_lease(a,f)
+d=d+#g
+end
+return d
+end
 local function new_findings(a,b)
 local c=budget_of(2*a+200)
 return{free={},dead={},expired={},limit=a,max_claims=b,budget=c}
+end
+local function is_looking(a)
+return#a.free<a.limit and is_left(a.budget)
 end
 local function sort_out(a,b,c)
 local d,e='free',c.bytes
@@ -960,9 +847,6 @@ end
 spend(b.budget,1,e)
 local f=b[d]
 f[#f+1]=c
-end
-local function is_looking(a)
-return#a.free<a.limit and is_left(a.budget)
 end
 local function find_returned(a,b,c)
 local d=0
@@ -1001,23 +885,6 @@ return
 end
 end
 end
-local function open_claim(a,b,c,d)
-local e=exact(b.token)
-local f,g,h={},{lease_field(e),c},{}
-for i,j in ipairs(d)do
-j.claims=j.claims+1
-h[i]=j.place
-f[#f+1]=e
-f[#f+1]=j.place
-g[#g+1]=j.place
-g[#g+1]=format_work(j)
-end
-redis.call('ZADD',a.claimed,unpack(f))
-redis.call('ZREM',a.returned,'')
-redis.call('HSET',a.work,unpack(g))
-redis.call('ZADD',a.leases,b.now_ms+c,e)
-redis.call('ZREM',a.returned,unpack(h))
-end
 local function prolong_entries(a,b,c,d)
 local e,f={},{}
 for g,h in ipairs(c)do
@@ -1036,52 +903,52 @@ end
 end
 return e
 end
-local function give_back(a,b)
-redis.call('HDEL',a.work,'')
-redis.call('ZADD',a.returned,'XX','0','')
-redis.call('ZREM',a.claimed,unpack(b))
-local c={}
-for d,e in ipairs(b)do
-c[#c+1]=e
-c[#c+1]=e
+local function open_claim(a,b,c,d)
+local e=exact(b.token)
+local f,g,h={},{lease_field(e),c},{}
+for i,j in ipairs(d)do
+j.claims=j.claims+1
+h[i]=j.place
+f[#f+1]=e
+f[#f+1]=j.place
+g[#g+1]=j.place
+g[#g+1]=format_work(j)
 end
-redis.call('ZADD',a.returned,unpack(c))
+redis.call('ZADD',a.claimed,unpack(f))
+redis.call('ZREM',a.returned,'')
+redis.call('HSET',a.work,unpack(g))
+redis.call('ZADD',a.leases,b.now_ms+c,e)
+redis.call('ZREM',a.returned,unpack(h))
 end
-local function forget_lease(a,b)
-redis.call('HDEL',a.work,lease_field(b))
-redis.call('ZREM',a.leases,b)
+local function find_claimed(a,b,c)
+local d={}
+if#c==0 or redis.call('EXISTS',a.leases)==0 then
+return d
 end
-local function lapse_claims(a,b,c)
-local d=0
-for e,f in ipairs(redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0','100'))do
-local g=places_held(a.claimed,f)
-if d>0 and d+#g>c then
-break
+local e={}
+for f,g in ipairs(c)do
+e[f]=g.place
 end
-if#g>0 then
-give_back(a,g)
+local f={}
+for g,h in ipairs(redis.call('ZMSCORE',a.claimed,unpack(e)))do
+if h then
+if f[h]==nil then
+f[h]=is_live(a,b,h)
 end
-forget_lease(a,f)
-d=d+#g
+d[e[g]]=f[h]and h or nil
+end
 end
 return d
 end
-local function refuse(a,b,c)
-local d,e={},{}
-for f,g in ipairs(c)do
-local h='absent'
-if g.holder and is_live(a,b,g.holder)then
-h='held'
-elseif g.parked or entry_at(a,b,g.place)then
-h='unclaimed'
+local function tell_claim(a,b,c)
+if c then
+a[#a+1]=b
+a[#a+1]=tonumber(c)
 end
-d[#d+1]=tonumber(g.id)
-d[#d+1]=h
-e[#e+1]=g.id..':'..h
-end
-return d,table.concat(e,' ')
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(a,b)
+const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8], text: `local function compact(a,b,c)
+if b.moved==0 then
+local function is_sparse(a,b)
 local c=redis.pcall('XLEN',a.log)
 if type(c)~='number'or c==0 then
 return false
@@ -1094,6 +961,19 @@ end
 end
 local f=b.bytes-b.large+40*c
 return e>16+3*math.max(f/4096,c/100)
+end
+if not is_sparse(a,b)then
+return
+end
+redis.call('UNLINK',a.early)
+local function may_rename(a)
+local b=redis.pcall('RENAME',a.early,a.log)
+return string.find(b.err or'','no such key',1,true)~=nil
+end
+if not may_rename(a)then
+return
+end
+stand_apart(a.meta,b)
 end
 local function move_oldest(a,b,c)
 repeat
@@ -1113,21 +993,6 @@ end
 until not is_left(c)
 return false
 end
-local function may_rename(a)
-local b=redis.pcall('RENAME',a.early,a.log)
-return string.find(b.err or'','no such key',1,true)~=nil
-end
-local function compact(a,b,c)
-if b.moved==0 then
-if not is_sparse(a,b)then
-return
-end
-redis.call('UNLINK',a.early)
-if not may_rename(a)then
-return
-end
-stand_apart(a.meta,b)
-end
 if move_oldest(a,b,budget_of(4+2*c))and redis.call('EXISTS',a.early)==1 then
 redis.call('RENAME',a.early,a.log)
 b.moved=0
@@ -1136,7 +1001,7 @@ else
 keep_with_feed(b,a.early)
 end
 end` }
-const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 26], text: `local function parse_work(a)
+const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 24, 11, -29, 16, 27, 2, -14, 10, 4, 24, -74, 3], text: `local function parse_work(a)
 local b,c,d,e=string.match(a,'^(%d+) (%d+) (%d+) (%d+)$')
 return{
 claims=tonumber(b),
@@ -1145,8 +1010,16 @@ expires_at_ms=tonumber(d),
 id=tonumber(e),
 }
 end
-local function format_work(a)
-return string.format('%d %d %.0f %.0f',a.claims,a.bytes,a.expires_at_ms,a.id)
+local function work_of(a,b)
+local c=redis.call('ZRANGEBYSCORE',a.claimed,b,b)
+local d={}
+if#c>0 then
+for e,f in ipairs(redis.call('HMGET',a.work,unpack(c)))do
+d[e]=parse_work(f)
+d[e].place=c[e]
+end
+end
+return d
 end
 local function complete_entries(a,b)
 if#b==0 or redis.call('EXISTS',a)==0 then
@@ -1164,17 +1037,8 @@ b[d].expires_at_ms=f.expires_at_ms
 end
 end
 end
-local function work_of(a,b)
-local c=redis.call('ZRANGEBYSCORE',a.claimed,b,b)
-local d={}
-if#c>0 then
-for e,f in ipairs(redis.call('HMGET',a.work,unpack(c)))do
-d[e]=parse_work(f)
-d[e].place=c[e]
-end
-end
-return d
-end
+local function bury_entries(a,b,c,d,e)
+begin_feed(a.meta,b)
 local function store_dead(a,b,c,d,e)
 b.last=math.max(b.last,b.now_us-1)
 for f,g in ipairs(d)do
@@ -1185,8 +1049,6 @@ g.body=body_of(c,g)
 store_late(a,b,g)
 end
 end
-local function bury_entries(a,b,c,d,e)
-begin_feed(a.meta,b)
 store_dead(a,b,c,d,e)
 if has_come(b.due_at,b.now_ms)then
 reap_expired(a,b,50+#d)
@@ -1210,8 +1072,23 @@ a.parked,
 move_keys(b,f)
 end
 save_feed(a.meta,b)
+end
+local function format_work(a)
+return string.format('%d %d %.0f %.0f',a.claims,a.bytes,a.expires_at_ms,a.id)
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 2, 10, 2, 10, 2, 7, 2, 5, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(a,b)
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [74, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
+local d,e=0,budget_of(c)
+local function try_showing(a,b)
+redis.call('HDEL',a.parked,'')
+redis.call('HSET',a.meta,'codec',b.codec)
+redis.call('ZREM',a.delayed,'')
+redis.call('ZADD',a.expiry,'XX','0','')
+redis.call('ZRANGE',a.delayed,'0','0')
+end
+try_showing(a,b)
+b.last=math.max(b.last,b.now_us-1)
+local f=redis.call('ZRANGEBYSCORE',a.delayed,'-inf',exact(b.now_us),'LIMIT','0',c)
+local function parse_parked(a,b)
 local c,d,e,f=string.match(b,'^(%d+) (%S*) ?(%d*)\\n()')
 local g=tonumber(c)
 return{
@@ -1224,6 +1101,31 @@ body=e==''and string.sub(b,f)or nil,
 claims=0,
 expires_at_ms=g==0 and 0 or math.floor(a/1000)+g,
 }
+end
+local function unpark(a,b,c)
+redis.call('ZREM',a.delayed,unpack(b))
+redis.call('HDEL',a.parked,unpack(b))
+if c then
+redis.call('HDEL',a.bodies,unpack(b))
+end
+end
+for g,h in ipairs(f)do
+if not is_left(e)then
+break
+end
+local i=parse_parked(tonumber(h),redis.call('HGET',a.parked,h))
+spend(e,1,read_of(i))
+if has_expired(i,b.now_ms)then
+unpark(a,{h},is_large(i.bytes))
+else
+store_late(a,b,i)
+d=d+1
+redis.call('ZREM',a.delayed,h)
+end
+end
+b.visible_at_us=tonumber(redis.call('ZRANGE',a.delayed,'0','0','WITHSCORES')[2]or 0)
+save_feed(a.meta,b)
+return d
 end
 local function park_message(a,b,c,d,e,f)
 if is_large(#f)then
@@ -1245,47 +1147,19 @@ elseif a.lives_until~=-1 then
 a.lives_until=math.max(a.lives_until,math.floor(b/1000)+d)
 end
 end
-local function unpark(a,b,c)
-redis.call('ZREM',a.delayed,unpack(b))
-redis.call('HDEL',a.parked,unpack(b))
-if c then
-redis.call('HDEL',a.bodies,unpack(b))
+local function recheck_after(a,b)
+local c=tonumber(redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]or 0)
+local d=math.ceil(b.visible_at_us/1000)
+local e=c
+if e==0 or(d>0 and d<e)then
+e=d
 end
+return e==0 and 0 or math.max(1,e-b.now_ms)
 end
 local function is_due(a,b)
 return has_come(b.due_at,b.now_ms)
 or has_come(b.visible_at_us,b.now_us)
 or redis.call('ZCOUNT',a,'-inf',b.now_ms)>0
-end
-local function try_showing(a,b)
-redis.call('HDEL',a.parked,'')
-redis.call('HSET',a.meta,'codec',b.codec)
-redis.call('ZREM',a.delayed,'')
-redis.call('ZADD',a.expiry,'XX','0','')
-redis.call('ZRANGE',a.delayed,'0','0')
-end
-local function show_due(a,b,c)
-local d,e=0,budget_of(c)
-try_showing(a,b)
-b.last=math.max(b.last,b.now_us-1)
-local f=redis.call('ZRANGEBYSCORE',a.delayed,'-inf',exact(b.now_us),'LIMIT','0',c)
-for g,h in ipairs(f)do
-if not is_left(e)then
-break
-end
-local i=parse_parked(tonumber(h),redis.call('HGET',a.parked,h))
-spend(e,1,read_of(i))
-if has_expired(i,b.now_ms)then
-unpark(a,{h},is_large(i.bytes))
-else
-store_late(a,b,i)
-d=d+1
-redis.call('ZREM',a.delayed,h)
-end
-end
-b.visible_at_us=tonumber(redis.call('ZRANGE',a.delayed,'0','0','WITHSCORES')[2]or 0)
-save_feed(a.meta,b)
-return d
 end
 local function read_delayed(a,b,c,d)
 local e=0
@@ -1314,26 +1188,8 @@ end
 f=string.format('-%.0f-%s',j[k+1],j[k])
 end
 return f,g>e+h
-end
-local function recheck_after(a,b)
-local c=tonumber(redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]or 0)
-local d=math.ceil(b.visible_at_us/1000)
-local e=c
-if e==0 or(d>0 and d<e)then
-e=d
-end
-return e==0 and 0 or math.max(1,e-b.now_ms)
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(a)
-return a>16384
-end
-local function body_of(a,b)
-return b.body or redis.call('HGET',a,exact(b.id))or''
-end
-local function read_of(a)
-return a.body and a.bytes or 0
-end
-local lives_read,plain_extras={},{}
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -158, 3], text: `local lives_read,plain_extras={},{}
 local function read_entry(a)
 local b,c=string.sub(a[1],1,-3),a[2]
 local d=tonumber(b)
@@ -1373,25 +1229,6 @@ body=g,
 claims=0,
 }
 end
-local function raws_between(a,b,c,d,e)
-if c>b.moved then
-return redis.call('XRANGE',a.log,exact(c),d,'COUNT',e)
-end
-local f=redis.call('XRANGE',a.early,exact(c),d,'COUNT',e)
-if#f<e then
-for g,h in ipairs(redis.call('XRANGE',a.log,'-',d,'COUNT',e-#f))do
-f[#f+1]=h
-end
-end
-return f
-end
-local function entries_between(a,b,c,d,e)
-local f=raws_between(a,b,c,d,e)
-for g=1,#f do
-f[g]=parse_entry(f[g])
-end
-return f
-end
 local function entry_at(a,b,c)
 local d
 if b.moved==0 or tonumber(c)>b.moved then
@@ -1408,18 +1245,19 @@ else
 redis.call('XADD',a,b,'t',c,'x',d,'b',e)
 end
 end
+local function read_of(a)
+return a.body and a.bytes or 0
+end
+local function is_large(a)
+return a>16384
+end
 local function add_large_entry(a,b,c,d,e,f)
 stand_apart(a.meta,b)
 redis.call('XADD',a.log,c,'t',d,'x',e,'s',f)
 b.large=b.large+f
 end
-local function add_message(a,b,c,d,e,f)
-if is_large(#f)then
-redis.call('HSET',a.bodies,c,f)
-add_large_entry(a,b,c,d,e,#f)
-else
-add_entry(a.log,c,d,e,f)
-end
+local function has_come(a,b)
+return a~=0 and a<=b
 end
 local function store_late(a,b,c)
 b.last=b.last+1
@@ -1446,15 +1284,61 @@ redis.call('ZADD',a.expiry,h,d)
 note_expiry(b,h)
 end
 end
+local function raws_between(a,b,c,d,e)
+if c>b.moved then
+return redis.call('XRANGE',a.log,exact(c),d,'COUNT',e)
+end
+local f=redis.call('XRANGE',a.early,exact(c),d,'COUNT',e)
+if#f<e then
+for g,h in ipairs(redis.call('XRANGE',a.log,'-',d,'COUNT',e-#f))do
+f[#f+1]=h
+end
+end
+return f
+end
+local function entries_between(a,b,c,d,e)
+local f=raws_between(a,b,c,d,e)
+for g=1,#f do
+f[g]=parse_entry(f[g])
+end
+return f
+end
+local function add_message(a,b,c,d,e,f)
+if is_large(#f)then
+redis.call('HSET',a.bodies,c,f)
+add_large_entry(a,b,c,d,e,#f)
+else
+add_entry(a.log,c,d,e,f)
+end
+end
 local function log_length(a,b)
 local c=redis.call('XLEN',a.log)
 return b.moved==0 and c or c+redis.call('XLEN',a.early)
 end
-local function has_come(a,b)
-return a~=0 and a<=b
+local function body_of(a,b)
+return b.body or redis.call('HGET',a,exact(b.id))or''
 end` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 5, 6, 1, 25, 1, 9, 2, 8, 1, 7, 2, 18], text: `local function format_marker(a,b)
-return string.format('%.0f-%.0f',a,b)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [53, 22, -67, 14, -19, 3, 152, 18, -36, 8, 1, 7, -132, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
+local d,e,f,g={},{},{},{}
+for h=c,#b,1 do
+if not g[b[h]]then
+d[#d+1]=b[h]
+g[b[h]]=true
+end
+e[#d]=h-c+1
+end
+if#d==0 then
+return f
+end
+for h,i in ipairs(redis.call('HMGET',a,unpack(d)))do
+local j=string.match(i or'','^@(%d+)$')
+if i and not j then
+f[h]={id=d[h],at=e[h],parked=i}
+else
+f[h]={id=d[h],at=e[h],place=j or d[h]}
+end
+end
+return f
 end
 local function parse_marker(a)
 local b,c,d=string.match(a,'^(%d+)%-(%d+)(.*)$')
@@ -1469,6 +1353,42 @@ visible_at_us=tonumber(e),
 id=tonumber(f),
 suffix=d,
 }
+end
+local function format_marker(a,b)
+return string.format('%.0f-%.0f',a,b)
+end
+local function move_all(a,b)
+local c={
+a.meta,
+a.log,
+a.early,
+a.bodies,
+a.claimed,
+a.leases,
+a.returned,
+a.work,
+a.expiry,
+a.delayed,
+a.parked,
+a.subscribers,
+a.guards,
+}
+move_keys(b,c)
+end
+local function tell_message(a,b,c)
+local d=#a
+a[d+1]=b.position
+a[d+2]=b.id
+a[d+3]=b.expires_at_ms
+a[d+4]=b.claims
+a[d+5]=body_of(c,b)
+end
+local function tell_messages(a,b)
+local c={}
+for d,e in ipairs(a)do
+tell_message(c,e,b)
+end
+return c
 end
 local function where_to_start(a,b)
 if b==''then
@@ -1493,28 +1413,11 @@ c.gap=c.position<a.trimmed
 end
 return c
 end
-local function look_up(a,b,c)
-local d,e,f,g={},{},{},{}
-for h=c,#b,1 do
-if not g[b[h]]then
-d[#d+1]=b[h]
-g[b[h]]=true
-end
-e[#d]=h-c+1
-end
-if#d==0 then
-return f
-end
-for h,i in ipairs(redis.call('HMGET',a,unpack(d)))do
-local j=string.match(i or'','^@(%d+)$')
-if i and not j then
-f[h]={id=d[h],at=e[h],parked=i}
-else
-f[h]={id=d[h],at=e[h],place=j or d[h]}
-end
-end
-return f
-end
+local function read_log(a,b,c,d)
+local e,f,g,h=
+c.limit,c.left,c.except_origin,c.hides_claimed
+local i,j=c.messages,b.now_ms
+local k,l=0,0
 local function find_changes(a,b,c)
 local d,e={},{}
 if b.token>0 then
@@ -1526,11 +1429,6 @@ e=find_claimed(a,b,d)
 end
 return d,e
 end
-local function read_log(a,b,c,d)
-local e,f,g,h=
-c.limit,c.left,c.except_origin,c.hides_claimed
-local i,j=c.messages,b.now_ms
-local k,l=0,0
 while k<e and l<e+1000 and f>0 do
 local m=math.min(200,e-k+l)
 local n=raws_between(a,b,d+1,'+',m)
@@ -1565,41 +1463,19 @@ return math.max(d,b.last),k,false,f
 end
 end
 return d,k,d<b.last,f
-end
-local function tell_message(a,b,c)
-local d=#a
-a[d+1]=b.position
-a[d+2]=b.id
-a[d+3]=b.expires_at_ms
-a[d+4]=b.claims
-a[d+5]=body_of(c,b)
-end
-local function tell_messages(a,b)
-local c={}
-for d,e in ipairs(a)do
-tell_message(c,e,b)
-end
-return c
-end
-local function move_all(a,b)
-local c={
-a.meta,
-a.log,
-a.early,
-a.bodies,
-a.claimed,
-a.leases,
-a.returned,
-a.work,
-a.expiry,
-a.delayed,
-a.parked,
-a.subscribers,
-a.guards,
-}
-move_keys(b,c)
 end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2, 3, 12], text: `local function sweep_lane(a,b,c)
+const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4], text: `local function do_due(a,b,c,d)
+local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
+if c or e or f then
+refuse_when_full(a.meta,b)
+try_retention(a)
+end
+local g=e and show_due(a,b,100+d)or 0
+if f then
+local function reap_expired(a,b,c)
+redis.call('ZRANGEBYSCORE',a.expiry,'+inf','-inf')
+redis.call('ZRANGE',a.expiry,'0','0')
+local function sweep_lane(a,b,c)
 local d=math.min((b.now_ms-b.lane_ms)*1000+999,b.lane_last)
 while b.lane_swept<d and is_left(c)do
 local e,f=at_once(c),{}
@@ -1615,6 +1491,7 @@ b.lane_swept=#g<e and d or g[#g].position
 remove_entries(a,b,f)
 end
 end
+sweep_lane(a,b,budget_of(c))
 local function sweep_index(a,b,c)
 repeat
 local d,e=at_once(c),{}
@@ -1632,6 +1509,7 @@ end
 remove_entries(a,b,e)
 until#f<d or not is_left(c)
 end
+sweep_index(a,b,budget_of(c))
 local function next_due(a,b)
 local c=redis.call('ZRANGE',a.expiry,'0','0','WITHSCORES')
 local d=tonumber(c[2]or 0)
@@ -1642,27 +1520,127 @@ d=d==0 and f or math.min(d,f)
 end
 return d
 end
-local function reap_expired(a,b,c)
-redis.call('ZRANGEBYSCORE',a.expiry,'+inf','-inf')
-redis.call('ZRANGE',a.expiry,'0','0')
-sweep_lane(a,b,budget_of(c))
-sweep_index(a,b,budget_of(c))
 b.due_at=next_due(a,b)
 save_feed(a.meta,b)
 end
-local function do_due(a,b,c,d)
-local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
-if c or e or f then
-refuse_when_full(a.meta,b)
-try_retention(a)
-end
-local g=e and show_due(a,b,100+d)or 0
-if f then
 reap_expired(a,b,50+d)
 end
 return g
 end` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 14, 1, 9, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(a,b)
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 120, 14], text: `local function remove_entries(a,b,c)
+if#c==0 then
+return
+end
+local function try_removal(a)
+redis.call('HDEL',a.work,'')
+redis.call('ZREM',a.expiry,'')
+return redis.call('EXISTS',a.work)==1
+end
+local d=try_removal(a)
+local e,f,g={},{},{}
+for h,i in ipairs(c)do
+e[h]=i.place
+b.bytes=b.bytes-i.bytes
+local j=exact(i.id)
+if j~=i.place then
+f[#f+1]=j
+end
+if i.bytes>16384 then
+g[#g+1]=j
+b.large=math.max(0,b.large-i.bytes)
+end
+end
+local function delete_entries(a,b,c)
+if b.moved==0 then
+redis.call('XDEL',a.log,unpack(c))
+return
+end
+local d,e={},{}
+for f,g in ipairs(c)do
+local h=tonumber(g)<=b.moved and d or e
+h[#h+1]=g
+end
+if#d>0 then
+redis.call('XDEL',a.early,unpack(d))
+end
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
+end
+end
+delete_entries(a,b,e)
+b.look=b.look or tonumber(string.sub(e[1],-3))<#e
+redis.call('ZREM',a.expiry,unpack(e))
+if d then
+redis.call('ZREM',a.claimed,unpack(e))
+redis.call('ZREM',a.returned,unpack(e))
+redis.call('HDEL',a.work,unpack(e))
+end
+if#f>0 then
+redis.call('HDEL',a.parked,unpack(f))
+end
+if#g>0 then
+redis.call('HDEL',a.bodies,unpack(g))
+end
+end
+local function has_expired(a,b)
+return a.expires_at_ms~=0 and a.expires_at_ms<=b
+end
+local function note_expiry(a,b)
+if a.due_at==0 or b<a.due_at then
+a.due_at=b
+end
+if a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,b)
+end
+end
+local function try_retention(a)
+local function try_whole_removal(a)
+try_removal(a)
+redis.call('XDEL',a.log,'0-1')
+end
+try_whole_removal(a)
+redis.call('XLEN',a.early)
+redis.call('XRANGE',a.early,'-','-','COUNT','1')
+redis.call('ZRANGE',a.guards,'0','0')
+end
+local function plan_expiry(a,b,c,d)
+local e=math.floor(b/1000)+c
+if a.lane_swept>=a.lane_last then
+a.lane_ms=c
+a.lane_swept=b-1
+end
+if c==a.lane_ms then
+a.lane_last=b
+else
+d[#d+1]=e
+d[#d+1]=exact(b)
+end
+note_expiry(a,e)
+end
+local function index_expiry(a,b)
+if#b>0 then
+redis.call('ZADD',a,unpack(b))
+end
+end
+local function apply_retention(a,b,c,d,e)
+local f={
+count=c.count==0 and 0 or log_length(a,b)-c.count,
+bytes=c.bytes==0 and 0 or b.bytes-c.bytes,
+before=c.ms==0 and 0 or b.now_us-c.ms*1000,
+guard=math.huge,
+upto='+',
+}
+local g=f.bytes>0 or f.count>0
+if not g and f.before==0 then
+return
+elseif f.bytes<=0 and f.count>0 and f.before==0 then
+d=math.min(d,f.count)
+end
+local h=tonumber(redis.call('ZRANGE',a.guards,'0','0','WITHSCORES')[2]or math.huge)
+local i=g and h or math.min(f.before,h)
+f.guard,f.upto=h,i<math.huge and exact(i)or'+'
+local j,k=f.bytes-e,budget_of(d,e)
+local function is_surplus(a,b)
 return a.count>0 or a.bytes>0 or b.position<=a.before
 end
 local function pick_surplus(a,b,c)
@@ -1692,123 +1670,10 @@ end
 remove_entries(a,b,h)
 until#h<f or not is_left(d)or c.bytes<=e
 end
-local function apply_retention(a,b,c,d,e)
-local f={
-count=c.count==0 and 0 or log_length(a,b)-c.count,
-bytes=c.bytes==0 and 0 or b.bytes-c.bytes,
-before=c.ms==0 and 0 or b.now_us-c.ms*1000,
-guard=math.huge,
-upto='+',
-}
-local g=f.bytes>0 or f.count>0
-if not g and f.before==0 then
-return
-elseif f.bytes<=0 and f.count>0 and f.before==0 then
-d=math.min(d,f.count)
-end
-local h=tonumber(redis.call('ZRANGE',a.guards,'0','0','WITHSCORES')[2]or math.huge)
-local i=g and h or math.min(f.before,h)
-f.guard,f.upto=h,i<math.huge and exact(i)or'+'
-local j,k=f.bytes-e,budget_of(d,e)
 remove_surplus(a,b,f,k,-math.huge)
 if not is_left(k)and f.bytes>math.max(0,j)then
 remove_surplus(a,b,f,budget_of(2000,e),j)
 end
-end
-local function delete_entries(a,b,c)
-if b.moved==0 then
-redis.call('XDEL',a.log,unpack(c))
-return
-end
-local d,e={},{}
-for f,g in ipairs(c)do
-local h=tonumber(g)<=b.moved and d or e
-h[#h+1]=g
-end
-if#d>0 then
-redis.call('XDEL',a.early,unpack(d))
-end
-if#e>0 then
-redis.call('XDEL',a.log,unpack(e))
-end
-end
-local function try_removal(a)
-redis.call('HDEL',a.work,'')
-redis.call('ZREM',a.expiry,'')
-return redis.call('EXISTS',a.work)==1
-end
-local function try_whole_removal(a)
-try_removal(a)
-redis.call('XDEL',a.log,'0-1')
-end
-local function remove_entries(a,b,c)
-if#c==0 then
-return
-end
-local d=try_removal(a)
-local e,f,g={},{},{}
-for h,i in ipairs(c)do
-e[h]=i.place
-b.bytes=b.bytes-i.bytes
-local j=exact(i.id)
-if j~=i.place then
-f[#f+1]=j
-end
-if i.bytes>16384 then
-g[#g+1]=j
-b.large=math.max(0,b.large-i.bytes)
-end
-end
-delete_entries(a,b,e)
-b.look=b.look or tonumber(string.sub(e[1],-3))<#e
-redis.call('ZREM',a.expiry,unpack(e))
-if d then
-redis.call('ZREM',a.claimed,unpack(e))
-redis.call('ZREM',a.returned,unpack(e))
-redis.call('HDEL',a.work,unpack(e))
-end
-if#f>0 then
-redis.call('HDEL',a.parked,unpack(f))
-end
-if#g>0 then
-redis.call('HDEL',a.bodies,unpack(g))
-end
-end
-local function has_expired(a,b)
-return a.expires_at_ms~=0 and a.expires_at_ms<=b
-end
-local function note_expiry(a,b)
-if a.due_at==0 or b<a.due_at then
-a.due_at=b
-end
-if a.lives_until~=-1 then
-a.lives_until=math.max(a.lives_until,b)
-end
-end
-local function plan_expiry(a,b,c,d)
-local e=math.floor(b/1000)+c
-if a.lane_swept>=a.lane_last then
-a.lane_ms=c
-a.lane_swept=b-1
-end
-if c==a.lane_ms then
-a.lane_last=b
-else
-d[#d+1]=e
-d[#d+1]=exact(b)
-end
-note_expiry(a,e)
-end
-local function index_expiry(a,b)
-if#b>0 then
-redis.call('ZADD',a,unpack(b))
-end
-end
-local function try_retention(a)
-try_whole_removal(a)
-redis.call('XLEN',a.early)
-redis.call('XRANGE',a.early,'-','-','COUNT','1')
-redis.call('ZRANGE',a.guards,'0','0')
 end
 local function uncount(a,b)
 local c={}
@@ -1824,7 +1689,8 @@ if#c>0 then
 redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 2, 10, 1, 4, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 6, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
+const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 58, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
+local function open_feed(a,b,c,d)
 local function read_feed(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
 local e,f=d[1]or FEED_LAYOUT,d[3]or string.rep('\\0',(13*8))
@@ -1864,6 +1730,7 @@ large=x,
 moved=y,
 }
 end
+local e=read_feed(a,c or'',b)
 local function refusal_of_feed(a,b,c)
 if a.layout~=FEED_LAYOUT then
 return redis.error_reply('LAYOUT '..a.layout)
@@ -1874,24 +1741,53 @@ return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
-local function open_feed(a,b,c,d)
-local e=read_feed(a,c or'',b)
 return refusal_of_feed(e,c,d),e
 end
-local function begin_feed(a,b)
-if b.epoch~=0 then
+local function stand_apart(a,b)
+if not b.is_apart then
+b.is_apart=true
+redis.call('HSET',a,'layout',APART_LAYOUT)
+end
+end
+local function keep_with_feed(a,b)
+if a.kept_until>0 then
+redis.call('PEXPIRE',b,math.max(1200000/2,a.kept_until-a.now_ms))
+end
+end
+local function may_rest(a)
+return a.bytes==0 and a.kept_until==-1 and a.visible_at_us==0 and a.epoch~=0
+end
+local function rest_when_empty(a,b)
+local function is_empty(a,b)
+local c={redis.pcall('EXISTS',a.subscribers),redis.pcall('XLEN',a.log)}
+if b.moved~=0 then
+c[3]=redis.pcall('XLEN',a.early)
+end
+for d,e in ipairs(c)do
+if e~=0 then
 return false
 end
-b.epoch=b.now_us
-redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
-if b.partitions>0 then
-redis.call('HSET',a,'partitions',b.partitions)
 end
 return true
 end
-local function refuse_when_full(a,b)
-redis.call('HSET',a,'codec',b.codec)
+if not is_empty(a,b)then
+return
 end
+redis.pcall('UNLINK',a.log)
+if b.moved~=0 then
+redis.pcall('UNLINK',a.early)
+b.moved=0
+end
+local c=redis.pcall('ZRANGE',a.leases,'-1','-1','WITHSCORES')[2]
+b.lives_until=tonumber(c or 0)
+b.kept_until=math.max(b.now_ms,b.lives_until)+1200000
+keep_with_feed(b,a.meta)
+if c then
+keep_with_feed(b,a.leases)
+keep_with_feed(b,a.work)
+end
+end
+local function save_feed(a,b)
 local function packed_state(a)
 local b=struct.pack(
 '>ddddddddddddd',
@@ -1914,84 +1810,10 @@ return b
 end
 return b..struct.pack('>dd',a.large,a.moved)
 end
-local function stand_apart(a,b)
-if not b.is_apart then
-b.is_apart=true
-redis.call('HSET',a,'layout',APART_LAYOUT)
-end
-end
-local function save_feed(a,b)
 local c=packed_state(b)
 if c~=b.packed then
 redis.call('HSET',a,'state',c)
 b.packed=c
-end
-end
-local function save_feed_and_call(a,b,c,d,e)
-if c==''then
-return save_feed(a,b)
-end
-local f=call_record(d,b.now_ms,e)
-local g=redis.call('HSET',a,'state',packed_state(b),c,f)
-forget_old_calls(a,d,g,b.now_ms)
-end
-local function may_rest(a)
-return a.bytes==0 and a.kept_until==-1 and a.visible_at_us==0 and a.epoch~=0
-end
-local function is_empty(a,b)
-local c={redis.pcall('EXISTS',a.subscribers),redis.pcall('XLEN',a.log)}
-if b.moved~=0 then
-c[3]=redis.pcall('XLEN',a.early)
-end
-for d,e in ipairs(c)do
-if e~=0 then
-return false
-end
-end
-return true
-end
-local function rest_when_empty(a,b)
-if not is_empty(a,b)then
-return
-end
-redis.pcall('UNLINK',a.log)
-if b.moved~=0 then
-redis.pcall('UNLINK',a.early)
-b.moved=0
-end
-local c=redis.pcall('ZRANGE',a.leases,'-1','-1','WITHSCORES')[2]
-b.lives_until=tonumber(c or 0)
-b.kept_until=math.max(b.now_ms,b.lives_until)+1200000
-keep_with_feed(b,a.meta)
-if c then
-keep_with_feed(b,a.leases)
-keep_with_feed(b,a.work)
-end
-end
-local function keep_with_feed(a,b)
-if a.kept_until>0 then
-redis.call('PEXPIRE',b,math.max(1200000/2,a.kept_until-a.now_ms))
-end
-end
-local function must_move(a)
-if a.lives_until==-1 then
-local b=a.kept_until>0
-a.kept_until=-1
-return b
-end
-if a.kept_until~=0 and a.lives_until+1200000/2<=a.kept_until then
-return false
-end
-a.kept_until=math.max(a.lives_until,a.now_ms)+1200000
-return true
-end
-local function move_keys(a,b)
-for c,d in ipairs(b)do
-if a.kept_until==-1 then
-redis.call('PERSIST',d)
-else
-keep_with_feed(a,d)
-end
 end
 end
 local function is_quick(a,b,c)
@@ -2025,6 +1847,49 @@ end
 if a.lives_until~=-1 then
 a.lives_until=math.max(a.lives_until,math.floor(c/1000)+d)
 end
+end
+local function save_feed_and_call(a,b,c,d,e)
+if c==''then
+return save_feed(a,b)
+end
+local f=call_record(d,b.now_ms,e)
+local g=redis.call('HSET',a,'state',packed_state(b),c,f)
+forget_old_calls(a,d,g,b.now_ms)
+end
+local function begin_feed(a,b)
+if b.epoch~=0 then
+return false
+end
+b.epoch=b.now_us
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+if b.partitions>0 then
+redis.call('HSET',a,'partitions',b.partitions)
+end
+return true
+end
+local function refuse_when_full(a,b)
+redis.call('HSET',a,'codec',b.codec)
+end
+local function must_move(a)
+if a.lives_until==-1 then
+local b=a.kept_until>0
+a.kept_until=-1
+return b
+end
+if a.kept_until~=0 and a.lives_until+1200000/2<=a.kept_until then
+return false
+end
+a.kept_until=math.max(a.lives_until,a.now_ms)+1200000
+return true
+end
+local function move_keys(a,b)
+for c,d in ipairs(b)do
+if a.kept_until==-1 then
+redis.call('PERSIST',d)
+else
+keep_with_feed(a,d)
+end
+end
 end` }
 
 export interface AckArguments {
@@ -2051,14 +1916,16 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
   return found
 }
 
+const ackParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers']
+
 /**
  * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', '8622e60f7f7e105a966338e7b697359b7add3334', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 48, 1, keysLua, 79, 1, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 17, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 49, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 98, 2, claimsModule, 3, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 28, 11, ackLua, 20, 2, readingModule, 40, 22, ackLua, 22, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 38, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 40, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 43, 2, stateModule, 111, 3, ackLua, 45, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 46, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 48, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 49, 3]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
+  script: /* @__PURE__ */ linked('feed/ack', '8622e60f7f7e105a966338e7b697359b7add3334', { reads: false, bytes: false }, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 4, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, ackLua, 4, 1, sharedCalls, 0, 15, ackLua, 5, 9, sharedClock, 0, 4, ackLua, 14, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 15, 4, deadModule, 0, 9, ackLua, 19, 1, deadModule, 9, 11, ackLua, 20, 2, readingModule, 0, 22, ackLua, 22, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 34, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 38, 2, claimsModule, 19, 7, ackLua, 40, 3, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, ackLua, 43, 2, stateModule, 65, 3, ackLua, 45, 1, stateModule, 68, 24, 60, 5, 92, 6, ackLua, 46, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 48, 1, stateModule, 98, 29, ackLua, 49, 3]),
+  parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
     encoded[0] = args.caller
@@ -2101,14 +1968,16 @@ export type AdvanceAnswer =
   | { readonly status: 'absent' }
 
 
+const advanceParts: readonly string[] = ['meta', 'subscribers', 'guards']
+
 /**
  * Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
  *
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 100, 1, keysLua, 108, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
-  parts: ['meta', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', { reads: false, bytes: false }, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 54, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
+  parts: advanceParts,
   encode(args) {
     return withoutDefaults([
       args.name,
@@ -2145,14 +2014,16 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 
+const agreeParts: readonly string[] = ['meta']
+
 /**
  * Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('feed/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  parts: agreeParts,
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -2206,14 +2077,16 @@ export type AppendAlikeAnswer =
   | { readonly status: 'declined' }
 
 
+const appendAlikeParts: readonly string[] = ['meta', 'log']
+
 /**
  * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
  *
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '02137fe70a84316d6284bde9ef708c3fe02c4b5a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 9, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 9, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 4, stateModule, 170, 15, appendAlikeLua, 18, 8, sharedNumbers, 0, 7, appendAlikeLua, 26, 1, sharedNumbers, 7, 7, appendAlikeLua, 27, 1, entriesModule, 77, 7, appendAlikeLua, 28, 5, stateModule, 185, 17, appendAlikeLua, 33, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 35, 1, sharedMessages, 42, 10, appendAlikeLua, 36, 2]),
-  parts: ['meta', 'log'],
+  script: /* @__PURE__ */ linked('feed/append-alike', '02137fe70a84316d6284bde9ef708c3fe02c4b5a', { reads: false, bytes: false }, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 9, stateModule, 0, 54, appendAlikeLua, 9, 1, sharedCalls, 0, 15, appendAlikeLua, 10, 4, sharedClock, 0, 4, appendAlikeLua, 14, 4, stateModule, 127, 15, appendAlikeLua, 18, 8, sharedNumbers, 0, 7, appendAlikeLua, 26, 1, sharedNumbers, 7, 7, appendAlikeLua, 27, 1, entriesModule, 49, 7, appendAlikeLua, 28, 5, stateModule, 142, 17, appendAlikeLua, 33, 2, stateModule, 159, 1, 99, 22, 160, 1, 98, 1, 121, 6, 161, 2, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 165, 2, appendAlikeLua, 35, 1, sharedMessages, 39, 10, appendAlikeLua, 36, 2]),
+  parts: appendAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
     encoded[0] = args.codec
@@ -2287,14 +2160,16 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
   return found
 }
 
+const appendParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards']
+
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
  *
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', '5fb457c3adb4ef5194dd910b9a229ac0542e6265', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 64, 1, keysLua, 71, 1, keysLua, 81, 1, keysLua, 96, 1, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 12, 1, sharedLine, 70, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 15, stateModule, 54, 11, appendLua, 35, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 50, 1, keysLua, 65, 1, keysLua, 72, 1, keysLua, 82, 1, keysLua, 101, 1, keysLua, 109, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 37, 3, sharedNumbers, 7, 7, appendLua, 40, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 42, 29, retentionModule, 137, 5, appendLua, 71, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 74, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 77, 2, sharedExpiry, 0, 18, appendLua, 79, 1, sharedIdempotency, 7, 5, appendLua, 80, 1, sharedIdempotency, 12, 5, appendLua, 81, 5, stateModule, 149, 12, appendLua, 86, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 87, 4, stateModule, 144, 5, appendLua, 91, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 95, 1, sharedMessages, 42, 10, appendLua, 96, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/append', '5fb457c3adb4ef5194dd910b9a229ac0542e6265', { reads: false, bytes: false }, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 12, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, appendLua, 12, 1, sharedLine, 0, 9, appendLua, 13, 3, sharedClock, 0, 4, appendLua, 16, 3, sharedCalls, 0, 15, appendLua, 19, 1, sharedIdempotency, 0, 4, appendLua, 20, 15, stateModule, 167, 11, appendLua, 35, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 99, 22, 98, 1, 121, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 178, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 37, 3, sharedNumbers, 7, 7, appendLua, 40, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 42, 29, retentionModule, 90, 5, appendLua, 71, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 74, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 60, 5, compactModule, 47, 8, appendLua, 77, 2, sharedExpiry, 0, 18, appendLua, 79, 1, sharedIdempotency, 7, 5, appendLua, 80, 1, sharedIdempotency, 12, 5, appendLua, 81, 5, stateModule, 181, 12, appendLua, 86, 1, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, appendLua, 87, 4, stateModule, 60, 5, appendLua, 91, 4, stateModule, 159, 4, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 11, stateModule, 165, 2, appendLua, 95, 1, sharedMessages, 39, 10, appendLua, 96, 2]),
+  parts: appendParts,
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
     encoded[0] = args.codec
@@ -2361,14 +2236,16 @@ export type BuryAnswer =
   | { readonly status: 'lost' }
 
 
+const buryParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked']
+
 /**
  * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
  *
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', 'e08bfd24428f02ff458c61921a4cafb398114a52', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 51, 1, keysLua, 83, 1, keysLua, 117, 1, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 20, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 23, 4, sharedClock, 0, 4, buryLua, 27, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 52, 1, keysLua, 63, 1, keysLua, 84, 1, keysLua, 98, 2, claimsModule, 3, 4, buryLua, 29, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 32, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 39, 4, stateModule, 65, 3, buryLua, 43, 1, retentionModule, 70, 9, buryLua, 44, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 8, 12, buryLua, 45, 1, sharedMessages, 42, 10, buryLua, 46, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 49, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 52, 2, stateModule, 111, 3, buryLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 55, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 57, 4]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
+  script: /* @__PURE__ */ linked('feed/bury', 'e08bfd24428f02ff458c61921a4cafb398114a52', { reads: false, bytes: false }, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 8, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, buryLua, 8, 3, sharedCalls, 0, 15, buryLua, 11, 4, sharedClock, 0, 4, buryLua, 15, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 17, 3, readingModule, 0, 22, entriesModule, 1, 48, buryLua, 20, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 27, 4, stateModule, 178, 3, buryLua, 31, 1, retentionModule, 4, 5, 67, 4, buryLua, 32, 1, sharedNumbers, 0, 7, stateModule, 54, 6, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, stateModule, 99, 22, 98, 1, 121, 6, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 3, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 95, 19, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 16, sharedBudget, 10, 3, reapModule, 27, 32, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, deadModule, 53, 2, stateModule, 181, 12, deadModule, 55, 13, stateModule, 193, 1, 60, 5, 194, 8, deadModule, 68, 4, buryLua, 33, 13, sharedMessages, 39, 10, buryLua, 46, 3, claimsModule, 19, 7, buryLua, 49, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, buryLua, 52, 2, stateModule, 65, 3, buryLua, 54, 1, stateModule, 68, 24, 60, 5, 92, 6, buryLua, 55, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 57, 4]),
+  parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
     encoded[0] = args.codec
@@ -2438,14 +2315,16 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
   return found
 }
 
+const claimParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked']
+
 /**
  * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
  *
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', '072196ccbde038d8129523292a4636dda64ce58c', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 41, 1, keysLua, 53, 1, keysLua, 66, 1, keysLua, 85, 1, keysLua, 118, 1, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 22, 1, keysLua, 28, 1, keysLua, 42, 1, keysLua, 54, 1, keysLua, 67, 1, keysLua, 73, 1, keysLua, 86, 1, keysLua, 102, 1, keysLua, 111, 1, keysLua, 110, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 17, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 19, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 25, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 27, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 28, 3, claimsModule, 44, 4, claimLua, 31, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 32, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 33, 2, stateModule, 65, 3, claimLua, 35, 3, stateModule, 149, 12, claimLua, 38, 14, retentionModule, 70, 9, claimLua, 52, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 53, 1, sharedMessages, 42, 10, claimLua, 54, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 57, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 60, 2, stateModule, 111, 3, claimLua, 62, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 63, 6, claimsModule, 116, 18, claimLua, 69, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 70, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 71, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 80, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 84, 6, delayedModule, 104, 9, claimLua, 90, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
+  script: /* @__PURE__ */ linked('feed/claim', '072196ccbde038d8129523292a4636dda64ce58c', { reads: false, bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 11, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, claimLua, 11, 3, sharedClock, 0, 4, claimLua, 14, 2, sharedCalls, 0, 15, claimLua, 16, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 48, deadModule, 0, 9, 20, 16, claimLua, 17, 2, entriesModule, 126, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 19, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 25, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 99, 22, 98, 1, 121, 6, 60, 5, claimLua, 27, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, claimLua, 28, 3, claimsModule, 63, 4, claimLua, 31, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 32, 1, entriesModule, 95, 19, claimsModule, 102, 16, claimLua, 33, 2, stateModule, 178, 3, claimLua, 35, 3, stateModule, 181, 12, claimLua, 38, 14, retentionModule, 4, 5, 67, 4, claimLua, 52, 1, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 1, stateModule, 54, 6, deadModule, 38, 2, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 48, deadModule, 50, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, deadModule, 53, 15, stateModule, 193, 9, deadModule, 68, 4, claimLua, 53, 1, sharedMessages, 39, 10, claimLua, 54, 3, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, claimLua, 57, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, claimLua, 60, 2, stateModule, 65, 3, claimLua, 62, 1, stateModule, 68, 30, claimLua, 63, 6, claimsModule, 118, 18, claimLua, 69, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 70, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 71, 9, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, claimLua, 80, 4, entriesModule, 126, 3, readingModule, 57, 15, claimLua, 84, 6, delayedModule, 71, 9, claimLua, 90, 1]),
+  parts: claimParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -2506,14 +2385,16 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
   return found
 }
 
+const claimedParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work']
+
 /**
  * Shows a claim: what it holds and how long it lasts.
  *
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', '4281549528721049a3a45b37bee0d01f14d66f6a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 29, 1, keysLua, 55, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 18, 1, keysLua, 30, 1, keysLua, 52, 1, keysLua, 56, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
+  script: /* @__PURE__ */ linked('feed/claimed', '4281549528721049a3a45b37bee0d01f14d66f6a', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 126, 3, readingModule, 57, 8, 67, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 3, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
+  parts: claimedParts,
   encode(args) {
     return [
       args.codec,
@@ -2551,14 +2432,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards']
+
 /**
  * Deletes the feed, its subscribers and its dead letters. Redis frees the memory in the background.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('feed/clear', 'e019438adb3ce45c64421eb041b0a40fdc75c795', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 15, 1, keysLua, 23, 1, keysLua, 31, 1, keysLua, 43, 1, keysLua, 57, 1, keysLua, 68, 1, keysLua, 74, 1, keysLua, 87, 1, keysLua, 97, 1, keysLua, 103, 1, keysLua, 112, 1, keysLua, 119, 1, keysLua, 121, 5, keysLua, 127, 8, clearLua, 0, 2, sharedAgreement, 8, 7, clearLua, 2, 1, clearLua, 33, 1, clearLua, 3, 30, clearLua, 34, 3, sharedMessages, 42, 10, clearLua, 37, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
+  script: /* @__PURE__ */ linked('feed/clear', 'e019438adb3ce45c64421eb041b0a40fdc75c795', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, clearLua, 0, 2, sharedAgreement, 12, 7, clearLua, 2, 35, sharedMessages, 39, 10, clearLua, 37, 2]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -2589,14 +2472,16 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 
+const disbandParts: readonly string[] = ['meta']
+
 /**
  * Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('feed/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('feed/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: disbandParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -2629,14 +2514,16 @@ export type ExtendAnswer =
   | { readonly status: 'lost' }
 
 
+const extendParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards']
+
 /**
  * Makes a claim last longer, counted from now. A claim that has ended is never brought back.
  *
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 32, 1, keysLua, 48, 1, keysLua, 64, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 18, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 49, 1, keysLua, 65, 1, keysLua, 73, 1, keysLua, 88, 1, keysLua, 102, 1, keysLua, 111, 1, keysLua, 110, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 116, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 1, deadModule, 9, 3, extendLua, 13, 5, stateModule, 144, 5, extendLua, 18, 4, stateModule, 149, 12, extendLua, 22, 1, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, extendLua, 23, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 25, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', { reads: false, bytes: false }, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 54, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 60, 5, extendLua, 18, 4, stateModule, 181, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 98, 29, extendLua, 25, 2]),
+  parts: extendParts,
   encode(args) {
     return [
       args.token,
@@ -2670,14 +2557,16 @@ export type ForgetAnswer =
   | { readonly status: 'absent' }
 
 
+const forgetParts: readonly string[] = ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards']
+
 /**
  * Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
  *
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 104, 1, keysLua, 113, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 34, 1, keysLua, 58, 1, keysLua, 105, 1, keysLua, 99, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, forgetLua, 8, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 9, 3]),
-  parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', { reads: false, bytes: false }, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 54, forgetLua, 1, 5, stateModule, 65, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 68, 24, 60, 5, 92, 6, forgetLua, 8, 1, stateModule, 98, 29, forgetLua, 9, 3]),
+  parts: forgetParts,
   encode(args) {
     return [
       args.name,
@@ -2724,14 +2613,16 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
   return found
 }
 
+const getParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked']
+
 /**
  * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it looks for no more: it has `looked` for so many of the ids.
  *
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '61e7b66024a68fbcfd576b8901d25db75bc85332', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 59, 1, keysLua, 89, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 35, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 112, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, getLua, 27, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked'],
+  script: /* @__PURE__ */ linked('feed/get', '61e7b66024a68fbcfd576b8901d25db75bc85332', { reads: true, bytes: true }, getParts, [{ locals: [1, 4, 7, 8] }, getLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, { table: [2, 3, 5, 6] }, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 153, 10, 0, 4, 163, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 173, 6, getLua, 21, 6, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 126, 3, readingModule, 57, 8, 67, 5, getLua, 27, 1]),
+  parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
     encoded[0] = args.codec
@@ -2785,14 +2676,16 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
   return found
 }
 
+const inspectParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases']
+
 /**
  * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
  *
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('feed/inspect', 'ba591fe224778b0af3438bc7fac44ce8e8bc315a', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 15, 1, keysLua, 23, 1, keysLua, 31, 1, keysLua, 60, 1, keysLua, 75, 1, keysLua, 106, 1, keysLua, 114, 1, keysLua, 120, 1, keysLua, 126, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 3, inspectLua, 21, 1, keysLua, 6, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 36, 1, keysLua, 35, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 7, 14, inspectLua, 22, 2, inspectLua, 25, 1, inspectLua, 24, 1, inspectLua, 26, 5, entriesModule, 122, 4, inspectLua, 31, 1, entriesModule, 126, 3, delayedModule, 41, 5, inspectLua, 32, 1, inspectLua, 1, 1, inspectLua, 33, 17]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
+  script: /* @__PURE__ */ linked('feed/inspect', 'ba591fe224778b0af3438bc7fac44ce8e8bc315a', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14] }, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 1, 1, 41, 13, inspectLua, 1, 2, sharedClock, 0, 4, inspectLua, 3, 4, { table: [2, 3, 6] }, entriesModule, 1, 39, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, sharedNumbers, 0, 7, entriesModule, 126, 3, 95, 12, inspectLua, 7, 23, entriesModule, 122, 4, inspectLua, 30, 1, entriesModule, 67, 3, delayedModule, 80, 5, inspectLua, 31, 19]),
+  parts: inspectParts,
   encode(args) {
     return [
       args.codec,
@@ -2835,14 +2728,16 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 
+const proposeParts: readonly string[] = ['meta']
+
 /**
  * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
  *
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', { reads: false, bytes: false }, proposeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 54, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  parts: proposeParts,
   encode(args) {
     return [
       args.partitions,
@@ -2904,14 +2799,16 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
   return found
 }
 
+const readParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked']
+
 /**
  * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
  *
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', '11048ccfb81ecf8b3dc1c611f3b75a90e25821c4', { reads: true, bytes: true }, [keysLua, 0, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 10, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 61, 1, keysLua, 76, 1, keysLua, 90, 2, sharedNumbers, 0, 7, readingModule, 73, 5, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 78, 35, readLua, 23, 1, readingModule, 0, 3, readLua, 24, 4, delayedModule, 76, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 112, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 113, 8, delayedModule, 88, 16, readLua, 28, 5, entriesModule, 126, 3, readLua, 33, 18]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
+  script: /* @__PURE__ */ linked('feed/read', '11048ccfb81ecf8b3dc1c611f3b75a90e25821c4', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 153, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 173, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 126, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
+  parts: readParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -2969,14 +2866,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['meta', 'claimed', 'leases', 'returned', 'work', 'parked']
+
 /**
  * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
  *
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', '09e074383cdb35a5d60c7c170b17521cf2652e2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 24, 1, keysLua, 44, 1, keysLua, 62, 1, keysLua, 92, 1, releaseLua, 0, 7, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, keysLua, 25, 1, keysLua, 17, 1, keysLua, 37, 1, keysLua, 45, 1, keysLua, 52, 1, keysLua, 56, 1, claimsModule, 3, 4, releaseLua, 13, 3, claimsModule, 7, 3, releaseLua, 16, 3, readingModule, 40, 22, releaseLua, 19, 8, claimsModule, 134, 11, releaseLua, 27, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 29, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 33, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 36, 2, stateModule, 144, 5, releaseLua, 38, 1, sharedMessages, 42, 10, releaseLua, 39, 2]),
-  parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
+  script: /* @__PURE__ */ linked('feed/release', '09e074383cdb35a5d60c7c170b17521cf2652e2d', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 2, 4, 5, 6] }, releaseLua, 0, 7, stateModule, 0, 54, releaseLua, 7, 1, sharedCalls, 0, 15, releaseLua, 8, 4, sharedClock, 0, 4, releaseLua, 12, 1, { table: [2, 3, 4, 5] }, claimsModule, 0, 4, releaseLua, 13, 3, claimsModule, 26, 3, releaseLua, 16, 3, readingModule, 0, 22, releaseLua, 19, 8, claimsModule, 39, 11, releaseLua, 27, 2, retentionModule, 148, 2, deadModule, 0, 9, 72, 3, retentionModule, 150, 12, releaseLua, 29, 4, claimsModule, 19, 7, releaseLua, 33, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 36, 2, stateModule, 60, 5, releaseLua, 38, 1, sharedMessages, 39, 10, releaseLua, 39, 2]),
+  parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
     encoded[0] = args.caller
@@ -3030,14 +2929,16 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
   return found
 }
 
+const removeParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers']
+
 /**
  * Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless `even_claimed`, a message under a live claim stays and is named.
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', 'b7ca3c04215b3185e9c12bd883fb27b61fc02ba6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 77, 1, keysLua, 93, 1, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 17, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 50, 1, keysLua, 63, 1, keysLua, 78, 1, keysLua, 80, 1, keysLua, 102, 1, keysLua, 99, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 16, 17, retentionModule, 70, 9, removeLua, 33, 2, delayedModule, 34, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 38, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 111, 3, removeLua, 42, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 43, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 45, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 46, 3]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
+  script: /* @__PURE__ */ linked('feed/remove', 'b7ca3c04215b3185e9c12bd883fb27b61fc02ba6', { reads: false, bytes: false }, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 4, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, removeLua, 4, 1, sharedCalls, 0, 15, removeLua, 5, 8, sharedClock, 0, 4, removeLua, 13, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 16, 17, retentionModule, 4, 5, 67, 4, removeLua, 33, 2, delayedModule, 26, 7, removeLua, 35, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 38, 2, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, removeLua, 40, 2, stateModule, 65, 3, removeLua, 42, 1, stateModule, 68, 24, 60, 5, 92, 6, removeLua, 43, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 45, 1, stateModule, 98, 29, removeLua, 46, 3]),
+  parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
     encoded[0] = args.caller
@@ -3075,14 +2976,16 @@ export type SettleAnswer =
   | { readonly status: 'settled'; readonly more: boolean }
 
 
+const settleParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers']
+
 /**
  * Does what time has made due: delayed messages become visible, claims that ran out are freed, expired messages go. Every writing operation does a little of it; this one does a lot, for those who must not wait. `more`: call again.
  *
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 38, 1, keysLua, 46, 1, keysLua, 69, 1, keysLua, 94, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 18, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 50, 1, keysLua, 70, 1, keysLua, 73, 1, keysLua, 95, 1, keysLua, 102, 1, keysLua, 99, 1, entriesModule, 126, 3, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 53, 1, sharedBudget, 0, 3, delayedModule, 54, 1, delayedModule, 46, 7, delayedModule, 55, 2, sharedNumbers, 0, 7, delayedModule, 57, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 112, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, settleLua, 7, 2, claimsModule, 149, 2, claimsModule, 7, 3, claimsModule, 134, 11, claimsModule, 0, 3, claimsModule, 145, 4, claimsModule, 151, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 5, settleLua, 27, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
+  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', { reads: false, bytes: false }, settleParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 99, 22, 98, 1, 121, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 60, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 65, 3, settleLua, 20, 1, stateModule, 68, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
+  parts: settleParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -3123,14 +3026,16 @@ export type SubscribeAnswer =
   | { readonly status: 'unagreed' }
 
 
+const subscribeParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards']
+
 /**
  * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet; one stays protected until it is forgotten.
  *
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', '2d22f6881ae3d78a3db70db57e171180500dca38', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 107, 1, keysLua, 115, 1, subscribeLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 6, 1, sharedLine, 70, 9, subscribeLua, 7, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 5, sharedNumbers, 0, 7, subscribeLua, 19, 3, sharedNumbers, 0, 7, subscribeLua, 22, 2, stateModule, 54, 11, subscribeLua, 24, 2, stateModule, 149, 12, subscribeLua, 26, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 18, 1, keysLua, 26, 1, keysLua, 40, 1, keysLua, 50, 1, keysLua, 63, 1, keysLua, 73, 1, keysLua, 88, 1, keysLua, 105, 1, keysLua, 116, 1, keysLua, 110, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 27, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 29, 1, readingModule, 0, 3, subscribeLua, 30, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/subscribe', '2d22f6881ae3d78a3db70db57e171180500dca38', { reads: false, bytes: false }, subscribeParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 6, stateModule, 0, 54, subscribeLua, 6, 1, sharedLine, 0, 9, subscribeLua, 7, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 10, 4, sharedClock, 0, 4, subscribeLua, 14, 5, sharedNumbers, 0, 7, subscribeLua, 19, 3, sharedNumbers, 0, 7, subscribeLua, 22, 2, stateModule, 167, 11, subscribeLua, 24, 2, stateModule, 181, 12, subscribeLua, 26, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, subscribeLua, 27, 2, stateModule, 98, 29, subscribeLua, 29, 1, readingModule, 36, 3, subscribeLua, 30, 1]),
+  parts: subscribeParts,
   encode(args) {
     return withoutDefaults([
       args.codec,

@@ -275,9 +275,8 @@ if x then
 save_lock(a,t)
 end
 return{'held',z,y}` }
-const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 1, 20], text: `local e=ARGV[1]
+const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
-local g={channel=e,sharded=f,counted=false}
 local h=redis.call('ZRANGE',b,'0','999')
 local i=redis.pcall('GET',a)
 local j=type(i)=='string'and string.match(i,'^1 . (%d+) ')
@@ -292,6 +291,7 @@ if m then
 redis.call('SET',a,'1 - '..m..' 0 0 0  ','PX',n)
 end
 end
+local g={channel=e,sharded=f,counted=false}
 for m,n in ipairs(h)do
 local o=parse_ticket(n)
 tell_process(o,'come '..o.id,g)
@@ -412,24 +412,6 @@ i[#i+1]=l.kind
 i[#i+1]=l.holder
 end
 return{'inspection',f.mode,tonumber(f.token),g,h,redis.call('ZCARD',b),i}` }
-const keysLua: LuaText = { file: 'lua/lock/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2], text: `local a=KEYS[1]
-local b=KEYS[2]
-local K={
-queue=b,
-}
-queue=KEYS[2],
-readers=KEYS[3],
-local c=KEYS[3]
-local b=KEYS[2]
-local b=KEYS[3]
-readers=b,
-local c=KEYS[4]
-reader_ids=c,
-}
-local d=KEYS[4]
-local c=KEYS[3]
-reader_ids=KEYS[4],
-local a=KEYS[1]` }
 const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 17], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
@@ -500,35 +482,51 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 1, 3, 1, 3, 7, 3, 5, 5, 2, 9, 4, 28, 3, 16, 2, 3, 2, 8, 1, 6, 4, 33], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 92, 3, 2, 3, -99, 3, 96, 5, 1, 6, -107, 3, 66, 16, -47, 28, 45, 33, -126, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
 local c=tonumber(string.match(a,'^%d+'))-b
 return c>0 and c<=60000
 end
+local function is_overdue(a)
+return a.called~='0'and not is_called(a.called,a.now_ms)
+end
+local function send_back_late(a,b,c)
+if is_overdue(b)then
+b.late=b.late or{}
 local function called_id(a)
 return string.match(a,'/(.*)$')
+end
+b.late[process_of({id=called_id(b.called)})]=true
+b.called='0'
+end
+if b.mode=='l'then
+note_late(b,b.id,b.token,b.expires_at_ms)
+b.id=''
+end
+if b.late then
+send_back(a,b,b.late,c)
+end
 end
 local function call_until(a,b)
 return a..'/'..b
 end
-local function passes_by(a)
-return is_free(a)or math.abs(a.now_ms-a.token/1000)<=20
+local function call_up(a,b,c,d)
+redis.call('ZREM',a.queue,c.text)
+if not tell_process(c,'come '..c.id,b.how)then
+return false
 end
-local function grant_to(a,b)
-local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
-a.called=c and a.called or'0'
-grant(a,b.id,b.holder,new_token(a),a.now_ms+b.lease_ms)
+local e=d and parse_ticket(d)
+b.called=call_until(b.now_ms+b.claim_ms,c.id)
+local f=e and process_of(e)==process_of(c)
+if f and not has_just_asked(b,c)then
+call_other(a,b,process_of(c),b.claim_ms)
 end
-local function stand_before_all(a,b,c)
-if b.last_ticket==0 then
-return
+if not call_next(a,b,e,b.claim_ms)then
+b.last_ticket=0
 end
-local d=redis.call('ZRANGE',a.queue,'0','0','WITHSCORES')
-if d[1]then
-redis.call('ZADD',a.queue,'NX',math.floor(d[2])-1,c)
-end
+return true
 end
 local function hand_over(a,b,c,d)
 local e=listens_here(c,b.how)
@@ -557,39 +555,6 @@ if not m and not call_next(a,b,k,g)then
 b.last_ticket=0
 end
 return'granted'
-end
-local function call_up(a,b,c,d)
-redis.call('ZREM',a.queue,c.text)
-if not tell_process(c,'come '..c.id,b.how)then
-return false
-end
-local e=d and parse_ticket(d)
-b.called=call_until(b.now_ms+b.claim_ms,c.id)
-local f=e and process_of(e)==process_of(c)
-if f and not has_just_asked(b,c)then
-call_other(a,b,process_of(c),b.claim_ms)
-end
-if not call_next(a,b,e,b.claim_ms)then
-b.last_ticket=0
-end
-return true
-end
-local function is_overdue(a)
-return a.called~='0'and not is_called(a.called,a.now_ms)
-end
-local function send_back_late(a,b,c)
-if is_overdue(b)then
-b.late=b.late or{}
-b.late[process_of({id=called_id(b.called)})]=true
-b.called='0'
-end
-if b.mode=='l'then
-note_late(b,b.id,b.token,b.expires_at_ms)
-b.id=''
-end
-if b.late then
-send_back(a,b,b.late,c)
-end
 end
 local function serve(a,b,c)
 if b.mode=='l'or b.late or is_overdue(b)then
@@ -623,16 +588,25 @@ end
 end
 end
 return'more'
+end
+local function grant_to(a,b)
+local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
+a.called=c and a.called or'0'
+grant(a,b.id,b.holder,new_token(a),a.now_ms+b.lease_ms)
+end
+local function passes_by(a)
+return is_free(a)or math.abs(a.now_ms-a.token/1000)<=20
+end
+local function stand_before_all(a,b,c)
+if b.last_ticket==0 then
+return
+end
+local d=redis.call('ZRANGE',a.queue,'0','0','WITHSCORES')
+if d[1]then
+redis.call('ZADD',a.queue,'NX',math.floor(d[2])-1,c)
+end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [6, 8, 2, 3, 1, 6, 3, 20, 2, 8, 1, 20, 6, 16, 4, 2, 1, 13, 1, 51], text: `local function reading_of(a,b,c)
-local d=redis.call('HGET',a.reader_ids,'i'..c)
-local e=d and tonumber(redis.call('ZSCORE',a.readers,d)or 0)
-if b.mode=='s'and e and e>b.now_ms then
-return tonumber(d),e
-end
-return nil,nil,d
-end
-local function forget_reader(a,b)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [16, 3, 1, 6, 3, 20, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -168, 8, 37, 8], text: `local function forget_reader(a,b)
 local c=string.match(redis.call('HGET',a.reader_ids,b)or'','^%S*')
 redis.call('ZREM',a.readers,b)
 if redis.call('HGET',a.reader_ids,'i'..c)==b then
@@ -661,13 +635,11 @@ if not e[1]then
 b.mode='l'
 end
 end
-local function confirm_reader(a,b,c,d,e)
-local f=math.max(d,b.now_ms+e)
-b.expires_at_ms=math.max(b.expires_at_ms,f)
-redis.call('PEXPIRE',a.readers,b.expires_at_ms-b.now_ms+600000)
-redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
-redis.call('ZADD',a.readers,'XX',f,c)
-return f
+local function serve_shared(a,b,c)
+local d=0
+local e
+if b.mode=='l'or b.late or is_overdue(b)then
+send_back_late(a,b,c)
 end
 local function add_reader(a,b,c,d)
 local e=b.now_ms+d
@@ -704,12 +676,6 @@ end
 redis.call('ZREM',a.queue,c.text)
 add_reader(a,b,c,f)
 return'granted'
-end
-local function serve_shared(a,b,c)
-local d=0
-local e
-if b.mode=='l'or b.late or is_overdue(b)then
-send_back_late(a,b,c)
 end
 for f=1,500 do
 local g=redis.call('ZRANGE',a.queue,'0','1')
@@ -770,8 +736,25 @@ end
 end
 end
 return'more'
+end
+local function reading_of(a,b,c)
+local d=redis.call('HGET',a.reader_ids,'i'..c)
+local e=d and tonumber(redis.call('ZSCORE',a.readers,d)or 0)
+if b.mode=='s'and e and e>b.now_ms then
+return tonumber(d),e
+end
+return nil,nil,d
+end
+local function confirm_reader(a,b,c,d,e)
+local f=math.max(d,b.now_ms+e)
+b.expires_at_ms=math.max(b.expires_at_ms,f)
+redis.call('PEXPIRE',a.readers,b.expires_at_ms-b.now_ms+600000)
+redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
+redis.call('ZADD',a.readers,'XX',f,c)
+return f
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [12, 11, 1, 9, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12, 1, 7], text: `local function read_lock(a,b)
+const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [34, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 32, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+local function read_lock(a,b)
 a=a or'1 - 0 0 0 0  '
 local c,d,e,f,g,h,i,j=
 string.match(a,'^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
@@ -791,30 +774,11 @@ now_us=b,
 now_ms=math.floor(b/1000),
 }
 end
-local function open_lock(a,b)
 local c=read_lock(a,b)
 if c.layout~='1'then
 return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
-end
-local function is_held(a)
-return(a.mode=='x'or a.mode=='s')and a.expires_at_ms>a.now_ms
-end
-local function lapse(a)
-if a.mode~='-'and not is_held(a)then
-a.mode='l'
-end
-end
-local function is_free(a)
-return a.mode=='-'or a.mode=='l'
-end
-local function kept_ms_after(a,b)
-local c=b and 7200000 or 600000
-if a>c then
-return a+c
-end
-return b and'14400000'or'1200000'
 end
 local function lock_text(a)
 local b=a.token..' '..a.expires_at_ms..' '..a.last_ticket
@@ -830,24 +794,16 @@ return'1'
 ..' '
 ..a.holder
 end
-local function lock_kept_ms(a)
-local b=a.expires_at_ms-a.now_ms
-local c=a.token/1000-a.now_ms
-if c>b then
-b=math.ceil(c)
+local function lapse(a)
+local function is_held(a)
+return(a.mode=='x'or a.mode=='s')and a.expires_at_ms>a.now_ms
 end
-return kept_ms_after(b,a.last_ticket>0)
+if a.mode~='-'and not is_held(a)then
+a.mode='l'
 end
-local function save_lock(a,b)
-redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
 end
-local function save_freed_lock(a,b)
-local c,d=lock_text(b),lock_kept_ms(b)
-local e=redis.pcall('SET',a,c,'PX',d)
-if e.err then
-redis.call('PEXPIRE',a,d)
-redis.call('SET',a,c,'PX',d)
-end
+local function is_free(a)
+return a.mode=='-'or a.mode=='l'
 end
 local function new_token(a)
 return string.format('%.0f',next_token(a.token,a.now_us))
@@ -858,6 +814,32 @@ a.token=d
 a.expires_at_ms=e
 a.id=b
 a.holder=c
+end
+local function save_freed_lock(a,b)
+local function lock_kept_ms(a)
+local b=a.expires_at_ms-a.now_ms
+local c=a.token/1000-a.now_ms
+if c>b then
+b=math.ceil(c)
+end
+local function kept_ms_after(a,b)
+local c=b and 7200000 or 600000
+if a>c then
+return a+c
+end
+return b and'14400000'or'1200000'
+end
+return kept_ms_after(b,a.last_ticket>0)
+end
+local c,d=lock_text(b),lock_kept_ms(b)
+local e=redis.pcall('SET',a,c,'PX',d)
+if e.err then
+redis.call('PEXPIRE',a,d)
+redis.call('SET',a,c,'PX',d)
+end
+end
+local function save_lock(a,b)
+redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
 end
 local function free_token(a,b,c)
 if not a then
@@ -874,12 +856,7 @@ return d,f..' '..(called_id(g)==b and'0'or g)
 end
 return nil
 end
-local function is_quickly_given_back(a,b,c)
-local d,e,f,g=string.match(a or'','^1 x (%d+) (%d+) (%d+) (%S+)')
-return d==b
-and tonumber(e)>c
-and(f=='0'or is_called(g,c))
-end
+local function open_fenced(a)
 local function read_fenced(a)
 local b=redis.call('HMGET',a,'layout','codec','token','value','by')
 local c,d=string.match(b[5]or'','^(%S*) (%d+)$')
@@ -892,12 +869,17 @@ process=c,
 call=tonumber(d),
 }
 end
-local function open_fenced(a)
 local b=read_fenced(a)
 if b.layout~='1'then
 return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
+end
+local function is_quickly_given_back(a,b,c)
+local d,e,f,g=string.match(a or'','^1 x (%d+) (%d+) (%d+) (%S+)')
+return d==b
+and tonumber(e)>c
+and(f=='0'or is_called(g,c))
 end` }
 
 export interface AbandonSharedArguments {
@@ -923,14 +905,16 @@ export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
+const abandonSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a14a868b1e2d823218ff2e88f20ab38fba3d5c12', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 11, 1, abandonSharedLua, 0, 8, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 45, 14, abandonSharedLua, 9, 2, sharedLine, 79, 10, abandonSharedLua, 11, 1, sharedLine, 89, 11, sharedLine, 112, 7, abandonSharedLua, 12, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 12, 2, readersModule, 8, 9, abandonSharedLua, 14, 3, sharedLine, 184, 6, readersModule, 17, 20, abandonSharedLua, 17, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 20, 1, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedLine, 153, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, stateModule, 35, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, abandonSharedLua, 21, 5, stateModule, 70, 1, stateModule, 59, 6, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, abandonSharedLua, 26, 3]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a14a868b1e2d823218ff2e88f20ab38fba3d5c12', { reads: false, bytes: false }, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedLine, 9, 10, abandonSharedLua, 11, 1, sharedLine, 19, 18, abandonSharedLua, 12, 2, { table: [2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 37, 6, readersModule, 9, 20, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 55, 17, abandonSharedLua, 20, 1, readersModule, 29, 3, lineModule, 0, 10, sharedLine, 72, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedLine, 103, 34, lineModule, 27, 3, sharedLine, 137, 13, lineModule, 30, 16, sharedLine, 150, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 156, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -982,14 +966,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
+const abandonParts: readonly string[] = ['state', 'queue']
+
 /**
  * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', 'ab675233f3b3c410466efd4a59a6f98a16ed417d', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 79, 10, abandonLua, 11, 1, sharedLine, 89, 11, sharedLine, 112, 7, abandonLua, 12, 2, stateModule, 27, 3, abandonLua, 14, 5, stateModule, 30, 5, abandonLua, 19, 1, lineModule, 7, 3, abandonLua, 20, 3, keysLua, 2, 3, stateModule, 35, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 23, 1, lineModule, 91, 1, lineModule, 0, 7, lineModule, 74, 3, sharedLine, 153, 31, lineModule, 92, 1, lineModule, 77, 7, sharedLine, 184, 6, lineModule, 84, 7, lineModule, 93, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 119, 10, sharedLine, 27, 9, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, stateModule, 81, 7, lineModule, 30, 28, sharedLine, 129, 24, lineModule, 95, 29, abandonLua, 24, 8, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, abandonLua, 32, 3]),
-  parts: ['state', 'queue'],
+  script: /* @__PURE__ */ linked('lock/abandon', 'ab675233f3b3c410466efd4a59a6f98a16ed417d', { reads: false, bytes: false }, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 9, 10, abandonLua, 11, 1, sharedLine, 19, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, { table: [2] }, stateModule, 49, 3, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 55, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 72, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 37, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 137, 4, 127, 10, 141, 9, lineModule, 30, 16, sharedLine, 150, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 156, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 103, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1040,14 +1026,16 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
   return found
 }
 
+const acquireAllParts: readonly string[] = []
+
 /**
  * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
  *
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 35, acquireAllLua, 7, 12, stateModule, 35, 3, acquireAllLua, 19, 8, stateModule, 81, 7, sharedTokens, 0, 3, stateModule, 78, 3, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 11, acquireAllLua, 27, 10]),
-  parts: [],
+  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', { reads: false, bytes: false }, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 69, 7, 63, 6, 76, 2, 85, 3, acquireAllLua, 27, 10]),
+  parts: acquireAllParts,
   encode(args) {
     return [
       args.id,
@@ -1109,14 +1097,16 @@ export type AcquireSharedAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
+const acquireSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'eb9f0e0ee86732b4f99a603f2dfb47a60643ac40', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 11, 1, acquireSharedLua, 0, 10, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, acquireSharedLua, 10, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 12, 2, readersModule, 0, 8, acquireSharedLua, 12, 1, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, acquireSharedLua, 13, 2, readersModule, 37, 8, acquireSharedLua, 15, 1, stateModule, 70, 8, acquireSharedLua, 16, 4, readersModule, 8, 9, sharedLine, 184, 6, readersModule, 17, 20, acquireSharedLua, 20, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, acquireSharedLua, 21, 2, sharedLine, 79, 10, acquireSharedLua, 23, 1, sharedLine, 89, 11, sharedLine, 61, 1, sharedLine, 112, 7, sharedLine, 62, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 35, 3, acquireSharedLua, 26, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 81, 4, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 62, acquireSharedLua, 27, 4, stateModule, 67, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 78, 3, readersModule, 45, 20, acquireSharedLua, 35, 3, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 65, 16, stateModule, 81, 7, lineModule, 30, 28, readersModule, 81, 4, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 62, acquireSharedLua, 38, 18, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireSharedLua, 56, 10]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'eb9f0e0ee86732b4f99a603f2dfb47a60643ac40', { reads: false, bytes: false }, acquireSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [2, 3, 4] }, readersModule, 131, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 139, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 37, 6, readersModule, 9, 20, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedLine, 9, 10, acquireSharedLua, 23, 1, sharedLine, 19, 11, 163, 1, 30, 7, 164, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, sharedMessages, 49, 3, sharedLine, 103, 34, lineModule, 27, 3, sharedLine, 137, 4, 55, 17, 141, 9, lineModule, 30, 16, sharedLine, 150, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 156, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 35, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, sharedMessages, 49, 3, sharedLine, 103, 34, lineModule, 27, 3, sharedLine, 137, 4, 55, 17, 141, 9, lineModule, 30, 16, sharedLine, 150, 13, readersModule, 55, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 38, 18, sharedLine, 172, 18, acquireSharedLua, 56, 10]),
+  parts: acquireSharedParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1192,14 +1182,16 @@ export type AcquireAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
+const acquireParts: readonly string[] = ['state', 'queue']
+
 /**
  * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '366fd263fc7aac5d57c165b3f1c46ec3733a7ecc', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 38, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, acquireLua, 29, 1, stateModule, 27, 3, stateModule, 45, 22, acquireLua, 30, 3, stateModule, 70, 8, acquireLua, 33, 7, stateModule, 30, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 79, 10, acquireLua, 42, 1, stateModule, 35, 3, stateModule, 67, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 16, 5, acquireLua, 44, 4, keysLua, 2, 3, sharedLine, 89, 11, sharedLine, 61, 1, sharedLine, 112, 7, sharedLine, 62, 8, acquireLua, 48, 5, lineModule, 91, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, lineModule, 92, 1, lineModule, 77, 7, sharedLine, 184, 6, lineModule, 84, 7, lineModule, 93, 2, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 119, 10, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 30, 28, sharedLine, 129, 24, lineModule, 95, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 16, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 59, 9, lineModule, 13, 3, acquireLua, 68, 2, lineModule, 10, 3, acquireLua, 70, 7, lineModule, 21, 9, acquireLua, 77, 2, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireLua, 79, 21]),
-  parts: ['state', 'queue'],
+  script: /* @__PURE__ */ linked('lock/acquire', '366fd263fc7aac5d57c165b3f1c46ec3733a7ecc', { reads: false, bytes: false }, acquireParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 9, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, { table: [2] }, sharedLine, 19, 11, 163, 1, 30, 7, 164, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 37, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 137, 4, sharedMessages, 49, 3, sharedLine, 127, 10, 55, 17, 141, 9, lineModule, 30, 16, sharedLine, 150, 13, lineModule, 46, 28, sharedLine, 103, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 55, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 172, 18, acquireLua, 79, 21]),
+  parts: acquireParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1256,14 +1248,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 7, 1, keysLua, 14, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 100, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 43, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1301,14 +1295,16 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+const extendSharedParts: readonly string[] = ['state', 'readers', 'reader-ids']
+
 /**
  * Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 8, 1, keysLua, 15, 1, extendSharedLua, 0, 1, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 38, 7, stateModule, 59, 8, extendSharedLua, 4, 15, stateModule, 70, 1, stateModule, 45, 14, stateModule, 71, 7, extendSharedLua, 19, 5]),
-  parts: ['state', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', { reads: false, bytes: false }, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 69, 7, 63, 6, 76, 2, extendSharedLua, 4, 15, stateModule, 62, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
+  parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -1359,14 +1355,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = []
+
 /**
  * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
  *
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 0, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 27, 3, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, stateModule, 70, 8, extendLua, 16, 12]),
-  parts: [],
+  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, extendLua, 16, 12]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -1402,14 +1400,16 @@ export type FencedGetAnswer =
   | { readonly status: 'absent' }
 
 
+const fencedGetParts: readonly string[] = ['fenced']
+
 /**
  * Reads a value that was stored under a token.
  *
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-get', '5065359d0118bd05b036c46c8966b636e71c3337', { reads: true, bytes: true }, [keysLua, 17, 1, fencedGetLua, 0, 1, stateModule, 121, 1, stateModule, 109, 12, stateModule, 122, 6, fencedGetLua, 1, 8]),
-  parts: ['fenced'],
+  script: /* @__PURE__ */ linked('lock/fenced-get', '5065359d0118bd05b036c46c8966b636e71c3337', { reads: true, bytes: true }, fencedGetParts, [{ locals: [1] }, fencedGetLua, 0, 1, stateModule, 103, 19, fencedGetLua, 1, 8]),
+  parts: fencedGetParts,
   encode(args) {
     return [
       args.codec,
@@ -1450,14 +1450,16 @@ export type FencedSetAnswer =
   | { readonly status: 'refused'; readonly token: number }
 
 
+const fencedSetParts: readonly string[] = ['fenced']
+
 /**
  * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again. A call that comes when a later one of its process has written under the same token was overtaken by it: it changes nothing.
  *
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', { reads: false, bytes: false }, [keysLua, 17, 1, fencedSetLua, 0, 5, stateModule, 121, 1, stateModule, 109, 12, stateModule, 122, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
-  parts: ['fenced'],
+  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', { reads: false, bytes: false }, fencedSetParts, [{ locals: [1] }, fencedSetLua, 0, 5, stateModule, 103, 19, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
+  parts: fencedSetParts,
   encode(args) {
     return [
       args.codec,
@@ -1506,14 +1508,16 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
   return found
 }
 
+const inspectParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
  *
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 7, 1, keysLua, 14, 1, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, inspectLua, 2, 13, sharedLine, 100, 12, inspectLua, 15, 8]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4] }, stateModule, 0, 27, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 41, 8, inspectLua, 2, 13, sharedLine, 43, 12, inspectLua, 15, 8]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -1554,14 +1558,16 @@ export type ReleaseSharedAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and somebody waits; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '2569c18218b60d80f51be360e1c5a053432a95bf', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 9, 1, releaseSharedLua, 0, 5, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, releaseSharedLua, 5, 5, keysLua, 2, 1, keysLua, 5, 1, keysLua, 10, 1, keysLua, 16, 1, keysLua, 13, 1, readersModule, 8, 9, releaseSharedLua, 10, 1, sharedLine, 184, 6, readersModule, 17, 20, releaseSharedLua, 11, 5, stateModule, 35, 3, releaseSharedLua, 16, 2, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, releaseSharedLua, 18, 2, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, releaseSharedLua, 20, 2]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/release-shared', '2569c18218b60d80f51be360e1c5a053432a95bf', { reads: false, bytes: false }, releaseSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 37, 6, readersModule, 9, 20, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, sharedMessages, 49, 3, sharedLine, 103, 34, lineModule, 27, 3, sharedLine, 137, 4, 55, 17, 141, 9, lineModule, 30, 16, sharedLine, 150, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 156, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
+  parts: releaseSharedParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -1605,14 +1611,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state', 'queue']
+
 /**
  * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', 'b41be43b037604be3648a27cc96fd22147c0df99', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 103, 6, releaseLua, 8, 6, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, releaseLua, 14, 7, stateModule, 27, 3, releaseLua, 21, 5, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, stateModule, 70, 8, releaseLua, 26, 5, keysLua, 2, 1, keysLua, 5, 1, keysLua, 4, 1, lineModule, 91, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, lineModule, 92, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 4, sharedLine, 184, 6, lineModule, 84, 7, lineModule, 93, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 119, 10, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, stateModule, 81, 7, lineModule, 30, 28, sharedLine, 129, 24, lineModule, 95, 29, releaseLua, 31, 3]),
-  parts: ['state', 'queue'],
+  script: /* @__PURE__ */ linked('lock/release', 'b41be43b037604be3648a27cc96fd22147c0df99', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, { table: [2] }, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, lineModule, 75, 1, 10, 10, sharedLine, 37, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 137, 4, sharedMessages, 49, 3, sharedLine, 127, 10, 55, 17, 141, 9, lineModule, 30, 16, sharedLine, 150, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 156, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 103, 24, lineModule, 78, 29, releaseLua, 31, 3]),
+  parts: releaseParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -1653,14 +1661,16 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 
+const serveParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Hands a lock that is free, or shared, to those who are first in line and alive.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', 'fcf65f4611ff8a26aad900b4143c99b607b80649', { reads: false, bytes: false }, [keysLua, 0, 1, serveLua, 0, 4, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, serveLua, 4, 1, keysLua, 2, 1, keysLua, 5, 2, keysLua, 16, 1, keysLua, 13, 1, sharedLine, 184, 6, readersModule, 17, 7, readersModule, 8, 9, readersModule, 24, 13, serveLua, 5, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, serveLua, 6, 5, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, stateModule, 35, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, serveLua, 11, 1, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, serveLua, 12, 2]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/serve', 'fcf65f4611ff8a26aad900b4143c99b607b80649', { reads: false, bytes: false }, serveParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [2, 3, 4] }, sharedLine, 37, 6, readersModule, 9, 7, 0, 9, 16, 13, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedMessages, 49, 3, sharedLine, 103, 34, lineModule, 27, 3, sharedLine, 137, 4, 55, 17, 141, 9, lineModule, 30, 16, sharedLine, 150, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 156, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
+  parts: serveParts,
   encode(args) {
     return withoutDefaults([
       args.channel,

@@ -185,7 +185,6 @@ c.result and#c.result or 0,
 c.codec,
 d,
 }` }
-const keysLua: LuaText = { file: 'lua/once/keys.lua', taken: [2, 1], text: `local a=KEYS[1]` }
 const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 13], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]
 local d=ARGV[3]=='1'
@@ -202,7 +201,8 @@ end
 free_key(a,b,math.floor(clock_us()/1000))
 wake(c,d,'released')
 return{'released'}` }
-const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [11, 26, 1, 7, 2, 3, 2, 3, 1, 3, 5, 3, 1, 3, 2, 4], text: `local function read_once(a)
+const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [38, 1, -28, 26, 2, 6, 7, 3, 18, 2, -11, 3, 8, 2, -30, 3, 6, 3, 9, 3], text: `local function open_once(a)
+local function read_once(a)
 local b=redis.call(
 'HMGET',
 a,
@@ -228,31 +228,30 @@ kept_until_ms=tonumber(b[8]or 0),
 kept=not b[9],
 }
 end
-local function open_once(a)
 local b=read_once(a)
 if b.layout~='1'then
 return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
 end
-local function counts(a,b)
-return a.kept_until_ms>b and(a.result or a.lease_ends_ms>0)
-end
 local function is_open(a)
 return not a.result and a.lease_ends_ms>0
+end
+local function free_key(a,b,c)
+redis.call('HDEL',a,'lease_ends_ms','fingerprint')
+local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,math.max(c-d,behind_ms(b,d))+600000)
+end
+keep_until(a,b,c,c)
+end
+local function counts(a,b)
+return a.kept_until_ms>b and(a.result or a.lease_ends_ms>0)
 end
 local function is_running(a,b)
 return not a.result and a.lease_ends_ms>b
 end
-local function keep_until(a,b,c,d)
-redis.call('PEXPIRE',a,math.max(c-d,behind_ms(b,d))+600000)
-end
 local function holds_token(a,b)
 return a.token>0 and a.token==b
-end
-local function free_key(a,b,c)
-redis.call('HDEL',a,'lease_ends_ms','fingerprint')
-keep_until(a,b,c,c)
 end` }
 
 export interface AbandonArguments {
@@ -270,14 +269,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 
+const abandonParts: readonly string[] = ['state']
+
 /**
  * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', { reads: false, bytes: false }, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 39, 10, abandonLua, 7, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -319,14 +320,16 @@ export type BeginAnswer =
   | { readonly status: 'lost'; readonly token: number }
 
 
+const beginParts: readonly string[] = ['state']
+
 /**
  * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the key came with another request. An attempt whose lease has lapsed is taken over, with a greater token. Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once that attempt has been released, its id is of no more use.
  *
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { reads: false, bytes: true }, beginParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 43, 3, beginLua, 8, 13, stateModule, 46, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, beginLua, 55, 2]),
+  parts: beginParts,
   encode(args) {
     return [
       args.codec,
@@ -386,14 +389,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state']
+
 /**
  * Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 5, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 42, 10, clearLua, 18, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', { reads: false, bytes: false }, clearParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 39, 10, clearLua, 18, 2]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -436,14 +441,16 @@ export type CompleteAnswer =
   | { readonly status: 'lost' }
 
 
+const completeParts: readonly string[] = ['state']
+
 /**
  * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a result may follow where none was kept.
  *
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', { reads: false, bytes: false }, completeParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 39, 10, completeLua, 26, 2]),
+  parts: completeParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -497,14 +504,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = []
+
 /**
  * Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 45, 3, stateModule, 39, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
-  parts: [],
+  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 49, 3, 46, 3, sharedClockSteps, 0, 3, stateModule, 38, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -540,14 +549,16 @@ export type FindAnswer =
   | { readonly status: 'absent' }
 
 
+const findParts: readonly string[] = ['state']
+
 /**
  * Finds the result of a key; of one that could not be kept there is none.
  *
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('once/find', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/find', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, findParts, [{ locals: [1] }, findLua, 0, 1, stateModule, 0, 33, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 43, 3, findLua, 3, 7]),
+  parts: findParts,
   encode(args) {
     return [
       args.codec,
@@ -577,14 +588,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly token: number; readonly fingerprint: string; readonly expiresAtMs: number; readonly keptUntilMs: number; readonly bytes: number; readonly codec: string; readonly nowMs: number }
 
 
+const inspectParts: readonly string[] = ['state']
+
 /**
  * A picture of a key. Its state is free, running, lapsed (the lease of the attempt is over, and nobody has taken over yet) or finished. Of a free key only the token counts, that of its last attempt if it is known.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true, bytes: false }, inspectParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 43, 3, inspectLua, 2, 3, stateModule, 46, 3, inspectLua, 5, 12]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -624,14 +637,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state']
+
 /**
  * Ends an attempt without a result: the key is free again, for any request. An attempt that was completed stays so. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 39, 10, releaseLua, 14, 2]),
+  parts: releaseParts,
   encode(args) {
     return withoutDefaults([
       args.token,

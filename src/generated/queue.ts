@@ -470,7 +470,7 @@ end
 tell_others(K,j)
 save_queue(a,j)
 return{'changed',q,j.chores}` }
-const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 1, 1, 2, 39, 1, 7, 1, 13], text: `local D=ARGV[1]
+const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 3, 1, 1, 2, 10, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D=ARGV[1]
 local E=ARGV[2]=='1'
 local F=ARGV[3]=='1'
 local G=refusal_of_spread(a)if G then return G end
@@ -484,6 +484,10 @@ break
 end
 tell_idle(M,J)
 end
+if redis.call('HEXISTS',a,'codec')==1 or redis.call('HEXISTS',a,'state')==0 then
+I=math.max(I,redis.call('EXISTS',a))
+end
+redis.call('UNLINK',a)
 local L={
 b,
 c,
@@ -513,10 +517,6 @@ A,
 B,
 C,
 }
-if redis.call('HEXISTS',a,'codec')==1 or redis.call('HEXISTS',a,'state')==0 then
-I=math.max(I,redis.call('EXISTS',a))
-end
-redis.call('UNLINK',a)
 if redis.call('UNLINK',unpack(L))>0 then
 I=1
 end
@@ -923,199 +923,6 @@ n.blocked,
 redis.call('ZCARD',k),
 read_burst(a,'burst',o),
 }` }
-const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local a=KEYS[1]
-local K={
-meta=a,
-local b=KEYS[2]
-local K={
-jobs=b,
-jobs=KEYS[2],
-local c=KEYS[3]
-ready=c,
-ready=KEYS[3],
-local b=KEYS[2]
-local K={
-prioritized=KEYS[4],
-local d=KEYS[4]
-local c=KEYS[3]
-local c=KEYS[4]
-prioritized=c,
-}
-prioritized=d,
-scheduled=KEYS[5],
-local e=KEYS[5]
-local d=KEYS[4]
-local d=KEYS[5]
-local d=KEYS[4]
-leases=d,
-local c=KEYS[6]
-leases=c,
-leases=KEYS[6],
-local f=KEYS[6]
-leases=KEYS[4],
-local c=KEYS[3]
-local e=KEYS[5]
-local e=KEYS[6]
-grouped=KEYS[7],
-grouped=KEYS[6],
-local g=KEYS[7]
-local f=KEYS[6]
-local f=KEYS[7]
-grouped=KEYS[5],
-groups=KEYS[8],
-groups=KEYS[7],
-local h=KEYS[8]
-local b=KEYS[2]
-groups=b,
-local g=KEYS[7]
-local e=KEYS[6]
-groups=e,
-turns=KEYS[9],
-turns=KEYS[8],
-local i=KEYS[9]
-local c=KEYS[3]
-turns=c,
-turns=KEYS[7],
-local d=KEYS[10]
-held=d,
-held=KEYS[10],
-held=KEYS[9],
-local j=KEYS[10]
-local d=KEYS[4]
-}
-held=KEYS[8],
-ids=KEYS[11],
-ids=KEYS[3],
-}
-ids=KEYS[10],
-local k=KEYS[11]
-ids=KEYS[9],
-local c=KEYS[10]
-ids=c,
-local b=KEYS[10]
-ids=b,
-dead=KEYS[12],
-dead=KEYS[11],
-local l=KEYS[12]
-local h=KEYS[8]
-local g=KEYS[8]
-failed=KEYS[13],
-failed=KEYS[12],
-local m=KEYS[13]
-local K={
-failed=KEYS[3],
-kinds=KEYS[14],
-kinds=KEYS[13],
-local n=KEYS[14]
-local b=KEYS[2]
-kinds=KEYS[4],
-}
-local d=KEYS[13]
-kinds=d,
-done=KEYS[15],
-done=KEYS[14],
-local o=KEYS[15]
-local i=KEYS[9]
-local h=KEYS[9]
-local e=KEYS[5]
-local e=KEYS[16]
-idle=e,
-idle=KEYS[16],
-local d=KEYS[15]
-local c=KEYS[15]
-local b=KEYS[14]
-local p=KEYS[16]
-local b=KEYS[2]
-local d=KEYS[5]
-idle=d,
-idle=KEYS[15],
-local e=KEYS[14]
-blocked=KEYS[17],
-blocked=KEYS[16],
-blocked=KEYS[15],
-local q=KEYS[17]
-local j=KEYS[10]
-local i=KEYS[10]
-children=KEYS[18],
-children=KEYS[17],
-children=KEYS[16],
-local r=KEYS[18]
-local c=KEYS[4]
-local c=KEYS[16]
-children=c,
-parents=KEYS[19],
-local b=KEYS[2]
-parents=KEYS[18],
-parents=KEYS[17],
-local s=KEYS[19]
-local d=KEYS[5]
-local d=KEYS[17]
-parents=d,
-outbox=KEYS[20],
-outbox=KEYS[19],
-outbox=KEYS[18],
-local t=KEYS[20]
-local c=KEYS[3]
-local k=KEYS[11]
-local u=KEYS[21]
-local b=KEYS[20]
-recurrences=KEYS[21],
-local v=KEYS[22]
-local c=KEYS[3]
-local K={
-recurrences=c,
-local b=KEYS[2]
-recurring=KEYS[22],
-local w=KEYS[23]
-recurring=KEYS[4],
-local c=KEYS[3]
-short=KEYS[23],
-local x=KEYS[24]
-short=KEYS[5],
-}
-local d=KEYS[4]
-results=KEYS[24],
-results=KEYS[21],
-local c=KEYS[4]
-results=KEYS[20],
-results=KEYS[19],
-local y=KEYS[25]
-}
-local f=KEYS[6]
-listeners=KEYS[25],
-listeners=KEYS[22],
-listeners=KEYS[21],
-listeners=KEYS[20],
-local z=KEYS[26]
-local e=KEYS[6]
-local b=KEYS[2]
-local c=KEYS[4]
-local f=KEYS[10]
-local f=KEYS[20]
-local d=KEYS[20]
-tagged=KEYS[26],
-tagged=KEYS[23],
-tagged=KEYS[22],
-tagged=KEYS[21],
-local A=KEYS[27]
-local c=KEYS[3]
-local d=KEYS[5]
-local b=KEYS[2]
-notes=KEYS[7],
-notes=KEYS[27],
-notes=KEYS[24],
-notes=KEYS[23],
-notes=KEYS[22],
-local B=KEYS[28]
-local b=KEYS[2]
-stats=KEYS[8],
-}
-stats=KEYS[28],
-stats=KEYS[25],
-stats=KEYS[24],
-stats=KEYS[23],
-local C=KEYS[29]
-local c=KEYS[3]` }
 const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -1500,10 +1307,11 @@ call_for_returned(c,m,r,q)
 tell_others(K,m)
 save_queue_and_call(a,m,e,f,format_places(p,{}))
 return{'released',m.chores,p}` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 2, 2, 10, 1, 17, 1, 28], text: `local g=tonumber(ARGV[1])
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 2, 13, 1, -12, 10, 2, 16, 1, 28], text: `local g=tonumber(ARGV[1])
 local h,i=ARGV,2
 local j,k=open_queue(a,'')if j then return j end
 begin_call(k)
+local m,n={},false
 local function l(m)
 if not m then
 redis.call('ZADD',d,'XX','0','')
@@ -1514,7 +1322,6 @@ redis.call('HDEL',e,'')
 redis.call('HGET',e,'')
 redis.call('HSET',a,'codec',k.codec)
 end
-local m,n={},false
 for o=i,#h,1 do
 if not may_do_more(k)then
 break
@@ -1729,13 +1536,14 @@ end)
 local p=o==#m and#m<g
 local q=p and'0'or m[o]
 return{'page',math.floor(clock_us()/1000),q,n}` }
-const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 1, 1, 1, 2, 5, 1, 8, 1, 6, 1, 8], text: `local c=ARGV[1]
+const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 1, 1, 1, 17, 1, -16, 5, 1, 8, 2, 5, 1, 8], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
 local g=ARGV[5]
 local h,i=open_queue(a,'',c)if h then return h end
 local j,k,l,m={},cursor_of(d)or'0',0,e
+local p=math.min(2,e)
 local function n(o)
 local p=e-m
 local q=p>0 and math.max(1,l/p)or 1
@@ -1749,7 +1557,6 @@ if(f==''or r.name==f)and(g==''or state_of(t)==g)then
 l=l+tell_job(j,b,p,q,t,i.usual)
 end
 end
-local p=math.min(2,e)
 while p>0 do
 local q=redis.call('HSCAN',b,k,'COUNT',string.format('%d',p))
 local r=q[2]
@@ -1916,7 +1723,16 @@ end
 end
 save_queue(a,k)
 return{'watched',k.chores,m}` }
-const acksModule: LuaText = { file: 'lua/shared/queue/acks.lua', taken: [7, 31, 2, 15, 2, 6, 2, 3, 2, 4, 2, 9, 4, 15, 4, 12, 2, 10, 3, 3, 1, 8, 1, 7, 2, 3], text: `local function judge_acks(a,b,c)
+const acksModule: LuaText = { file: 'lua/shared/queue/acks.lua', taken: [139, 8, -58, 1, -83, 31, 52, 1, 17, 12, -29, 3, 28, 10, -38, 10, 31, 3, 19, 3, -95, 3, -28, 15, 2, 6, 13, 9, -15, 4, 74, 7], text: `local function parse_refused(a)
+local b={}
+for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
+b[#b+1]=tonumber(c)
+b[#b+1]=d
+end
+return b
+end
+local function carry_out_acks(a,b,c,d,e,f)
+local function judge_acks(a,b,c)
 local d,e,f,g={},{},{},{}
 if#b<c then
 return d,e,f
@@ -1947,6 +1763,51 @@ end
 end
 return d,e,f
 end
+local g,h,i=judge_acks(a.jobs,d,e)
+local function change_others(a,b,c)
+if b.keep_count+b.keep_ms>0 or a.done>0 then
+return true
+end
+for d=2,#c,3 do
+local e=c[d].flags
+if has_flag(e,2)or has_flag(e,32)then
+return true
+end
+end
+return false
+end
+if#i>0 or change_others(b,c,g)then
+try_rights(a,b)
+elseif#g>0 then
+local function try_acks(a,b,c)
+if not c then
+redis.call('HDEL',a.jobs,'')
+redis.call('HGET',a.jobs,'')
+if is_marked(b,2)then
+redis.call('ZADD',a.leases,'XX','0','')
+end
+end
+redis.call('HSET',a.meta,'codec',b.codec)
+end
+try_acks(a,b,f)
+end
+for j,k in ipairs(i)do
+stop_job(a,b,k)
+end
+if#g>0 then
+finish_jobs(a,b,c,g)
+end
+return h,#g+#i
+end
+local function format_places(a,b)
+return table.concat(a,' ')..';'..table.concat(b,' ')
+end
+local function format_claimed(a,b,c,d)
+return string.format('%.0f %d %.0f ',a,b,c)..format_places(d,{})
+end
+local function may_free_others(a,b)
+return a.idle>0 and(b.concurrency>0 or is_marked(a,2))
+end
 local function room_of(a,b,c,d)
 local e=d
 if c.paused then
@@ -1968,13 +1829,6 @@ return 0
 end
 return next_start_in_ms(a.arrival_us,b,a.now_us)
 end
-local function may_free_others(a,b)
-return a.idle>0 and(b.concurrency>0 or is_marked(a,2))
-end
-local function judge_claim(a,b,c)
-local d=redis.call('HGET',a,'r'..b)
-return why_not(d and unpack_run(d),c)
-end
 local function judge_job(a,b,c)
 local d=redis.call('HMGET',a,b,'r'..b)
 local e=d[2]and unpack_run(d[2])
@@ -1984,53 +1838,9 @@ return nil,nil,f
 end
 return d[1],e
 end
-local function carry_out_acks(a,b,c,d,e,f)
-local g,h,i=judge_acks(a.jobs,d,e)
-if#i>0 or change_others(b,c,g)then
-try_rights(a,b)
-elseif#g>0 then
-try_acks(a,b,f)
-end
-for j,k in ipairs(i)do
-stop_job(a,b,k)
-end
-if#g>0 then
-finish_jobs(a,b,c,g)
-end
-return h,#g+#i
-end
-local function change_others(a,b,c)
-if b.keep_count+b.keep_ms>0 or a.done>0 then
-return true
-end
-for d=2,#c,3 do
-local e=c[d].flags
-if has_flag(e,2)or has_flag(e,32)then
-return true
-end
-end
-return false
-end
-local function try_acks(a,b,c)
-if not c then
-redis.call('HDEL',a.jobs,'')
-redis.call('HGET',a.jobs,'')
-if is_marked(b,2)then
-redis.call('ZADD',a.leases,'XX','0','')
-end
-end
-redis.call('HSET',a.meta,'codec',b.codec)
-end
-local function format_places(a,b)
-return table.concat(a,' ')..';'..table.concat(b,' ')
-end
-local function parse_refused(a)
-local b={}
-for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
-b[#b+1]=tonumber(c)
-b[#b+1]=d
-end
-return b
+local function judge_claim(a,b,c)
+local d=redis.call('HGET',a,'r'..b)
+return why_not(d and unpack_run(d),c)
 end
 local function parse_places(a)
 local b={}
@@ -2038,11 +1848,8 @@ for c in string.gmatch(string.match(a,';(.*)$'),'%d+')do
 b[#b+1]=tonumber(c)
 end
 return b
-end
-local function format_claimed(a,b,c,d)
-return string.format('%.0f %d %.0f ',a,b,c)..format_places(d,{})
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 2, 14, 2, 8, 3, 12, 2, 16], text: `local function beginning_of(a)
+const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
 local b=math.min(#a,200)
 while b<#a and string.find(a,'^[\\128-\\191]',b+1)do
 b=b-1
@@ -2088,6 +1895,14 @@ pack_failure(b.now_ms,f)
 free_unique(a.ids,d,c,true)
 b.dead,b.buried=b.dead+e.size,b.buried+1
 end
+local function bury_claimed(a,b,c,d,e,f)
+local g=f.kind
+note_history(a.jobs,c,e,{what='b',at_ms=b.now_ms,claimed_ms=e.at_ms,kind=g})
+happened(b,'buried',c,d,e,g)
+local h={state='d',kind=g,message=f.message,result=''}
+note_end(a.jobs,b,c,d,e,h)
+bury_job(a,b,c,d,e,f)
+end
 local function leave_dead(a,b,c,d)
 redis.call('ZREM',a.dead,c)
 redis.call('ZREM',a.failed,c)
@@ -2102,14 +1917,13 @@ else
 redis.call('HSET',a.kinds,f,g..' '..string.format('%.0f',h-1)..' '..i)
 end
 end
-local function bury_claimed(a,b,c,d,e,f)
-local g=f.kind
-note_history(a.jobs,c,e,{what='b',at_ms=b.now_ms,claimed_ms=e.at_ms,kind=g})
-happened(b,'buried',c,d,e,g)
-local h={state='d',kind=g,message=f.message,result=''}
-note_end(a.jobs,b,c,d,e,h)
-bury_job(a,b,c,d,e,f)
+local function page_of_kind(a,b,c,d)
+local e=string.match(redis.call('HGET',a.kinds,b)or'','^%d+')
+if not e then
+return{},true
 end
+local f=redis.call('ZCOUNT',a.failed,'-inf','('..e)
+local g=f+redis.call('ZCOUNT',a.failed,e,e)
 local function place_behind(a,b,c,d)
 while b<c do
 local e=math.floor((b+c)/2)
@@ -2122,13 +1936,6 @@ end
 end
 return b
 end
-local function page_of_kind(a,b,c,d)
-local e=string.match(redis.call('HGET',a.kinds,b)or'','^%d+')
-if not e then
-return{},true
-end
-local f=redis.call('ZCOUNT',a.failed,'-inf','('..e)
-local g=f+redis.call('ZCOUNT',a.failed,e,e)
 local h=place_behind(a.failed,f,g,c)
 local i=math.min(h+d,g)
 if h==i then
@@ -2138,11 +1945,8 @@ local j=
 redis.call('ZRANGE',a.failed,string.format('%.0f',h),string.format('%.0f',i-1))
 return j,i==g
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 2, 3, 2, 6, 1, 3, 1, 4, 2, 10, 2, 2, 1, 5, 2, 17, 2, 8, 2, 13, 4, 15, 2, 7, 2, 11, 2, 13, 3, 21, 2, 10, 4, 7, 2, 9, 2, 11, 1, 13, 1, 14, 1, 7, 6, 9, 2, 26, 3, 37, 2, 5], text: `local function pack_end(a,b,c)
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
-end
-local function unpack_end(a)
-return struct.unpack('>c1Hc0',a)
 end
 local function end_parent(a,b,c,d,e,f)
 redis.call('HSET',a.jobs,'z'..c,pack_end(e,d==''and c or d,f))
@@ -2152,10 +1956,6 @@ set_mark(b,4)
 end
 local function each_ref(a)
 return string.gmatch(string.match(a,'%z(.*)$')or'','[^%z]+')
-end
-local function unblock(a,b,c,d)
-redis.call('ZREM',a.blocked,c)
-b.blocked=b.blocked-d.size
 end
 local function leave_parents(a,b,c,d)
 local e={}
@@ -2191,14 +1991,6 @@ if#d>0 then
 redis.call('HSET',a.jobs,unpack(d))
 end
 end
-local function hear_of_parent(a,b,c,d,e)
-local f='q'..c..'\\1'..d
-if redis.call('HEXISTS',a.jobs,'y'..f)==1 then
-redis.call('HSET',a.jobs,'z'..f,e)
-redis.call('ZADD',a.parents,'0',f)
-b.settling=true
-end
-end
 local function drop_parents(a,b,c)
 local d=redis.call('HGET',a.jobs,'d'..c)
 if not d then
@@ -2212,143 +2004,14 @@ end
 unname_parents(a,e)
 redis.call('HDEL',a.jobs,'d'..c)
 end
-local function link_here(a,b,c)
-local d,e,f=find_job(a,c)
-if not d then
-return nil
-end
-if f and f.state=='f'then
-link_done(a,b,d,e,f)
-elseif f and f.state=='d'then
-local g,h,i=unpack_failure(redis.call('HGET',a.jobs,'e'..d))
-end_parent(a,b,d,read_job(e).id,'d',h..'\\0'..i)
-else
-flag_job(a.jobs,b,d,e,f,2)
-end
-return d
-end
-local function link_elsewhere(a,b,c)
-if redis.call('ZADD',a.parents,'NX',string.format('%.0f',b.now_ms),c)==1 then
-b.chores=with_flag(b.chores,4)
-set_mark(b,4)
-note_due(b,b.now_ms)
-end
-end
-local function known_here(a,b,c)
-local d=b.linked
-if not d then
-d={}
-b.linked=d
-end
-if d[c]==nil then
-d[c]=link_here(a,b,c)or false
-end
-return d[c]or nil
-end
-local function store_links(a,b,c)
-local d,e={},{}
-for f,g in ipairs(c)do
-d[f*2-1],d[f*2]='0',g..'\\0'..b
-e[f]='y'..g
-end
-redis.call('ZADD',a.children,unpack(d))
-local f={}
-for g,h in ipairs(redis.call('HMGET',a.jobs,unpack(e)))do
-f[g*2-1],f[g*2]=e[g],string.format('%d',(h or 0)+1)
-end
-redis.call('HSET',a.jobs,unpack(f))
-end
-local function link_parents(a,b,c,d,e,f)
-local g,h={},{}
-for i in string.gmatch(d,'[^%z]+')do
-local j=i
-if string.sub(i,1,1)=='l'then
-j=known_here(a,b,string.sub(i,2))
-else
-link_elsewhere(a,b,j)
-end
-if j and not h[j]then
-h[j]=true
-g[#g+1]=j
-end
-end
-if#g>0 then
-store_links(a,c,g)
-local i=string.format('%s%d %.0f',e,#g,f)
-redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
-end
-return#g
-end
-local function link_done(a,b,c,d,e)
-local f,g,h=read_job(d).id,b.copied or 0,''
-if g<4194304 then
-h=redis.call('HGET',a.jobs,'o'..c)or''
-b.copied=g+#h
-else
-flag_job(a.jobs,b,c,d,e,128)
-end
-end_parent(a,b,c,f,'f',h)
-end
-local function is_older(a,b,c)
-if string.sub(b,1,1)~='l'then
-return false
-end
-local d=find_job(a,string.sub(b,2))
-return not d or tonumber(d)<tonumber(c)
-end
-local function read_wants(a,b)
-local c=redis.call('HGET',a.jobs,'d'..b)
-local d,e=string.match(c,'^(%a)%d+ (%d+)')
-local f={}
-for g in each_ref(c)do
-f[#f+1]=g
-end
-return{policy=d,delay_ms=tonumber(e),refs=f}
-end
-local function save_wants(a,b,c)
+local function settle_children(a,b,c)
 local d=0
-for e,f in ipairs(c.refs)do
-if redis.call('ZSCORE',a.children,f..'\\0'..b)then
-d=d+1
+local function unpack_end(a)
+return struct.unpack('>c1Hc0',a)
 end
-end
-local e=string.format('%s%d %.0f',c.policy,d,c.delay_ms)
-redis.call('HSET',a.jobs,'d'..b,e..'\\0'..table.concat(c.refs,'\\0'))
-return d
-end
-local function add_parent(a,b,c,d,e)
-local f=link_here(a,b,string.sub(e,2))
-for g,h in ipairs(d.refs)do
-if h==f then
-return
-end
-end
-if f and redis.call('ZADD',a.children,'0',f..'\\0'..c)==1 then
-local g=redis.call('HGET',a.jobs,'y'..f)or 0
-redis.call('HSET',a.jobs,'y'..f,string.format('%d',g+1))
-d.refs[#d.refs+1]=f
-end
-end
-local function remove_parent(a,b,c,d)
-local e=d
-if string.sub(d,1,1)=='l'then
-e=find_job(a,string.sub(d,2))or''
-end
-for f,g in ipairs(c.refs)do
-if g==e then
-table.remove(c.refs,f)
-redis.call('ZREM',a.children,e..'\\0'..b)
-unname_parents(a,{e})
-return
-end
-end
-end
-local function change_parent(a,b,c,d,e,f)
-if e then
-add_parent(a,b,c,d,f)
-else
-remove_parent(a,c,d,f)
-end
+local function unblock(a,b,c,d)
+redis.call('ZREM',a.blocked,c)
+b.blocked=b.blocked-d.size
 end
 local function bury_child(a,b,c,d,e,f)
 local g={what='b',at_ms=b.now_ms,claimed_ms=0,kind='parent-failed'}
@@ -2358,6 +2021,11 @@ count_job(b,'d',e.name)
 local h={state='d',kind='parent-failed',message=f,result=''}
 note_end(a.jobs,b,c,d,e,h)
 bury_job(a,b,c,d,e,h)
+end
+local function unblock_child(a,b,c,d,e,f)
+unblock(a,b,c,e)
+wait_again(a,b,c,d,e,b.now_ms+f)
+return f==0
 end
 local function settle_child(a,b,c,d,e)
 local f=redis.call('HMGET',a.jobs,c,'r'..c,'d'..c)
@@ -2385,8 +2053,6 @@ end
 local l=tonumber(string.match(k,'^ (%d+)'))
 return unblock_child(a,b,c,h,g,l)
 end
-local function settle_children(a,b,c)
-local d=0
 while c>0 do
 local e=redis.call('ZRANGEBYSCORE',a.parents,'0','0','LIMIT','0','1')[1]
 if not e then
@@ -2422,12 +2088,205 @@ end
 note_due(b,b.now_ms)
 return d
 end
-local function unblock_child(a,b,c,d,e,f)
-unblock(a,b,c,e)
-wait_again(a,b,c,d,e,b.now_ms+f)
-return f==0
+local function link_done(a,b,c,d,e)
+local f,g,h=read_job(d).id,b.copied or 0,''
+if g<4194304 then
+h=redis.call('HGET',a.jobs,'o'..c)or''
+b.copied=g+#h
+else
+flag_job(a.jobs,b,c,d,e,128)
+end
+end_parent(a,b,c,f,'f',h)
+end
+local function link_here(a,b,c)
+local d,e,f=find_job(a,c)
+if not d then
+return nil
+end
+if f and f.state=='f'then
+link_done(a,b,d,e,f)
+elseif f and f.state=='d'then
+local g,h,i=unpack_failure(redis.call('HGET',a.jobs,'e'..d))
+end_parent(a,b,d,read_job(e).id,'d',h..'\\0'..i)
+else
+flag_job(a.jobs,b,d,e,f,2)
+end
+return d
+end
+local function known_here(a,b,c)
+local d=b.linked
+if not d then
+d={}
+b.linked=d
+end
+if d[c]==nil then
+d[c]=link_here(a,b,c)or false
+end
+return d[c]or nil
+end
+local function link_elsewhere(a,b,c)
+if redis.call('ZADD',a.parents,'NX',string.format('%.0f',b.now_ms),c)==1 then
+b.chores=with_flag(b.chores,4)
+set_mark(b,4)
+note_due(b,b.now_ms)
+end
+end
+local function store_links(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+d[f*2-1],d[f*2]='0',g..'\\0'..b
+e[f]='y'..g
+end
+redis.call('ZADD',a.children,unpack(d))
+local f={}
+for g,h in ipairs(redis.call('HMGET',a.jobs,unpack(e)))do
+f[g*2-1],f[g*2]=e[g],string.format('%d',(h or 0)+1)
+end
+redis.call('HSET',a.jobs,unpack(f))
+end
+local function link_parents(a,b,c,d,e,f)
+local g,h={},{}
+for i in string.gmatch(d,'[^%z]+')do
+local j=i
+if string.sub(i,1,1)=='l'then
+j=known_here(a,b,string.sub(i,2))
+else
+link_elsewhere(a,b,j)
+end
+if j and not h[j]then
+h[j]=true
+g[#g+1]=j
+end
+end
+if#g>0 then
+store_links(a,c,g)
+local i=string.format('%s%d %.0f',e,#g,f)
+redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
+end
+return#g
+end
+local function is_older(a,b,c)
+if string.sub(b,1,1)~='l'then
+return false
+end
+local d=find_job(a,string.sub(b,2))
+return not d or tonumber(d)<tonumber(c)
+end
+local function read_wants(a,b)
+local c=redis.call('HGET',a.jobs,'d'..b)
+local d,e=string.match(c,'^(%a)%d+ (%d+)')
+local f={}
+for g in each_ref(c)do
+f[#f+1]=g
+end
+return{policy=d,delay_ms=tonumber(e),refs=f}
+end
+local function add_parent(a,b,c,d,e)
+local f=link_here(a,b,string.sub(e,2))
+for g,h in ipairs(d.refs)do
+if h==f then
+return
+end
+end
+if f and redis.call('ZADD',a.children,'0',f..'\\0'..c)==1 then
+local g=redis.call('HGET',a.jobs,'y'..f)or 0
+redis.call('HSET',a.jobs,'y'..f,string.format('%d',g+1))
+d.refs[#d.refs+1]=f
+end
+end
+local function remove_parent(a,b,c,d)
+local e=d
+if string.sub(d,1,1)=='l'then
+e=find_job(a,string.sub(d,2))or''
+end
+for f,g in ipairs(c.refs)do
+if g==e then
+table.remove(c.refs,f)
+redis.call('ZREM',a.children,e..'\\0'..b)
+unname_parents(a,{e})
+return
+end
+end
+end
+local function change_parent(a,b,c,d,e,f)
+if e then
+add_parent(a,b,c,d,f)
+else
+remove_parent(a,c,d,f)
+end
+end
+local function save_wants(a,b,c)
+local d=0
+for e,f in ipairs(c.refs)do
+if redis.call('ZSCORE',a.children,f..'\\0'..b)then
+d=d+1
+end
+end
+local e=string.format('%s%d %.0f',c.policy,d,c.delay_ms)
+redis.call('HSET',a.jobs,'d'..b,e..'\\0'..table.concat(c.refs,'\\0'))
+return d
+end
+local function hear_of_parent(a,b,c,d,e)
+local f='q'..c..'\\1'..d
+if redis.call('HEXISTS',a.jobs,'y'..f)==1 then
+redis.call('HSET',a.jobs,'z'..f,e)
+redis.call('ZADD',a.parents,'0',f)
+b.settling=true
+end
 end` }
-const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [1, 7, 1, 12, 4, 5, 3, 25, 1, 3, 1, 4, 5, 32, 2, 18, 2, 4, 2, 8, 1, 18, 2, 8, 3, 11, 7, 5, 2, 5, 1, 5, 5, 1, 1, 17, 1, 5, 1, 9, 4, 9], text: `local function show_due(a,b,c)
+const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [25, 5, 222, 9, -155, 1, -35, 32, 3, 5, -111, 7, 1, 12, 91, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -91, 25, 1, 3, 1, 4, 105, 11], text: `local function note_due(a,b)
+if b<a.due_ms then
+a.due_ms=b
+end
+end
+local function see_to_watch(a,b,c)
+local d=called_until(c,b.now_ms)
+if d then
+see_to_second(a,b,watching_process(a),d)
+end
+if b.watch_ms==0 and b.due_ms<9007199254740991 then
+see_to(a,b,b.due_ms)
+end
+end
+local function bring_due(a,b,c,d)
+local function may_bring_due(a,b)
+local c={
+redis.pcall('HDEL',a.jobs,''),
+redis.pcall('ZREM',a.leases,''),
+redis.pcall('ZADD',a.leases,'XX','0',''),
+redis.pcall('HSET',a.meta,'codec',b.codec),
+redis.pcall('HEXISTS',a.jobs,''),
+redis.pcall('ZCARD',a.held),
+redis.pcall('EXISTS',a.short),
+redis.pcall('LLEN',a.turns),
+}
+local d={
+redis.pcall('ZRANGE',a.held,'1','0'),
+redis.pcall('ZRANGEBYSCORE',a.held,'+inf','-inf'),
+redis.pcall('ZRANGEBYLEX',a.children,'+','-'),
+redis.pcall('LRANGE',a.turns,'1','0'),
+}
+for e,f in ipairs(c)do
+if type(f)~='number'then
+return false
+end
+end
+for e,f in ipairs(d)do
+if f.err then
+return false
+end
+end
+local e=redis.pcall('LPOP',a.turns,'0')
+return not(e and e.err)
+and not redis.pcall('HGET',a.jobs,'')
+and not redis.pcall('ZSCORE',a.held,'')
+end
+if not may_bring_due(a,b)then
+b.is_refused=true
+return
+end
+reclaim_lost(a,b,100)
+local function show_due(a,b,c)
 local d=
 redis.call('ZRANGEBYSCORE',a.scheduled,'-inf',b.now_ms,'WITHSCORES','LIMIT','0',c)
 for e=1,#d,2 do
@@ -2446,10 +2305,102 @@ end
 end
 return#d/2
 end
-local function note_due(a,b)
-if b<a.due_ms then
-a.due_ms=b
+show_due(a,b,math.max(20,math.min(d,100)))
+if b.is_behind then
+local function catch_up(a,b,c)
+if is_marked(b,2)then
+local function part_of(a,b)
+local c=math.ceil(redis.call('ZCARD',a)/100)
+local d=c>0 and math.floor(b/1000)%c*100 or 0
+return redis.call('ZRANGE',a,d,d+100-1)
 end
+look_at_held(a,part_of(a.held,b.now_ms),b.now_us)
+end
+if is_marked(b,8)and not c.paused then
+local d=0
+local function longest_gap(a)
+local b,c=a.every_ms,a.times
+for d=2,#c do
+b=math.max(b,c[d]-c[d-1])
+end
+if#c==1 and a.last_ms>0 then
+return math.max(b,c[1]-a.last_ms)
+end
+return b
+end
+local function go_on(a,b,c)
+local d=redis.call('HMGET',a.recurrences,'d'..c,'s'..c,'t'..c)
+local e=unpack_runs(d[1],d[2],d[3])
+local f=longest_gap(e)
+if f==0 or e.next_ms<=b.now_ms+2*f then
+return 0
+elseif e.every_ms==0 and is_to_be_replaced(e)then
+return 0
+end
+local g=read_recurrence(a.recurrences,c)
+if g.every_ms>0 then
+g.next_ms=next_interval(g,b.now_ms)
+else
+g.known_ms,g.complete=b.now_ms,false
+end
+save_progress(a,b,c,g)
+return#g.record
+end
+for e,f in ipairs(part_of(a.recurring,b.now_ms))do
+d=d+go_on(a,b,f)
+if d>=4194304 then
+break
+end
+end
+end
+end
+catch_up(a,b,c)
+end
+if is_marked(b,4)then
+local function note_parents_due(a,b)
+local c=redis.call('ZRANGE',a.parents,'0','0','WITHSCORES')[2]
+if c=='0'then
+b.settling=true
+elseif c and tonumber(c)<=b.now_ms then
+b.chores=with_flag(b.chores,4)
+end
+end
+note_parents_due(a,b)
+end
+if is_marked(b,8)and not c.paused then
+spawn_due(a,b,100)
+end
+local function least_of(a,b)
+local c=redis.pcall('ZRANGE',a,'0','0','WITHSCORES')
+return c.err and b+1000 or tonumber(c[2])
+end
+local function next_due_ms(a,b,c)
+local d,e=least_of(a.scheduled,b.now_ms),least_of(a.leases,b.now_ms)
+local f=math.min(d or math.huge,e or math.huge)
+if is_marked(b,2)then
+f=math.min(f,least_of(a.held,b.now_ms)or math.huge)
+end
+if is_marked(b,4)then
+local g=least_of(a.parents,b.now_ms)
+local h=g and math.max(g,b.now_ms+1000)
+f=math.min(f,g==0 and b.now_ms or h or math.huge)
+end
+if is_marked(b,8)and not c.paused then
+local g=redis.pcall(
+'ZRANGEBYSCORE',
+a.recurring,
+'-inf',
+'(9007199254740991',
+'WITHSCORES',
+'LIMIT',
+'0',
+'1'
+)
+f=math.min(f,g.err and b.now_ms+1000 or tonumber(g[2]or math.huge))
+end
+return f<math.huge and f or nil
+end
+b.due_ms=look_again(b,next_due_ms(a,b,c)or 9007199254740991)
 end
 local function bring_returned(a,b,c)
 local d=b.ghosts
@@ -2483,94 +2434,6 @@ if#h<c*2 and(j<#f or#f<e)then
 b.marks=b.marks-64
 end
 end
-local function may_bring_due(a,b)
-local c={
-redis.pcall('HDEL',a.jobs,''),
-redis.pcall('ZREM',a.leases,''),
-redis.pcall('ZADD',a.leases,'XX','0',''),
-redis.pcall('HSET',a.meta,'codec',b.codec),
-redis.pcall('HEXISTS',a.jobs,''),
-redis.pcall('ZCARD',a.held),
-redis.pcall('EXISTS',a.short),
-redis.pcall('LLEN',a.turns),
-}
-local d={
-redis.pcall('ZRANGE',a.held,'1','0'),
-redis.pcall('ZRANGEBYSCORE',a.held,'+inf','-inf'),
-redis.pcall('ZRANGEBYLEX',a.children,'+','-'),
-redis.pcall('LRANGE',a.turns,'1','0'),
-}
-for e,f in ipairs(c)do
-if type(f)~='number'then
-return false
-end
-end
-for e,f in ipairs(d)do
-if f.err then
-return false
-end
-end
-local e=redis.pcall('LPOP',a.turns,'0')
-return not(e and e.err)
-and not redis.pcall('HGET',a.jobs,'')
-and not redis.pcall('ZSCORE',a.held,'')
-end
-local function bring_due(a,b,c,d)
-if not may_bring_due(a,b)then
-b.is_refused=true
-return
-end
-reclaim_lost(a,b,100)
-show_due(a,b,math.max(20,math.min(d,100)))
-if b.is_behind then
-catch_up(a,b,c)
-end
-if is_marked(b,4)then
-note_parents_due(a,b)
-end
-if is_marked(b,8)and not c.paused then
-spawn_due(a,b,100)
-end
-b.due_ms=look_again(b,next_due_ms(a,b,c)or 9007199254740991)
-end
-local function least_of(a,b)
-local c=redis.pcall('ZRANGE',a,'0','0','WITHSCORES')
-return c.err and b+1000 or tonumber(c[2])
-end
-local function next_due_ms(a,b,c)
-local d,e=least_of(a.scheduled,b.now_ms),least_of(a.leases,b.now_ms)
-local f=math.min(d or math.huge,e or math.huge)
-if is_marked(b,2)then
-f=math.min(f,least_of(a.held,b.now_ms)or math.huge)
-end
-if is_marked(b,4)then
-local g=least_of(a.parents,b.now_ms)
-local h=g and math.max(g,b.now_ms+1000)
-f=math.min(f,g==0 and b.now_ms or h or math.huge)
-end
-if is_marked(b,8)and not c.paused then
-local g=redis.pcall(
-'ZRANGEBYSCORE',
-a.recurring,
-'-inf',
-'(9007199254740991',
-'WITHSCORES',
-'LIMIT',
-'0',
-'1'
-)
-f=math.min(f,g.err and b.now_ms+1000 or tonumber(g[2]or math.huge))
-end
-return f<math.huge and f or nil
-end
-local function note_parents_due(a,b)
-local c=redis.call('ZRANGE',a.parents,'0','0','WITHSCORES')[2]
-if c=='0'then
-b.settling=true
-elseif c and tonumber(c)<=b.now_ms then
-b.chores=with_flag(b.chores,4)
-end
-end
 local function next_change_ms(a,b,c,d)
 local e=d
 local f=next_start_ms(b,c)
@@ -2581,64 +2444,58 @@ if is_marked(b,2)then
 e=math.min(e,least_of(a,b.now_ms)or math.huge)
 end
 return e
-end
-local function part_of(a,b)
-local c=math.ceil(redis.call('ZCARD',a)/100)
-local d=c>0 and math.floor(b/1000)%c*100 or 0
-return redis.call('ZRANGE',a,d,d+100-1)
-end
-local function longest_gap(a)
-local b,c=a.every_ms,a.times
-for d=2,#c do
-b=math.max(b,c[d]-c[d-1])
-end
-if#c==1 and a.last_ms>0 then
-return math.max(b,c[1]-a.last_ms)
-end
-return b
-end
-local function go_on(a,b,c)
-local d=redis.call('HMGET',a.recurrences,'d'..c,'s'..c,'t'..c)
-local e=unpack_runs(d[1],d[2],d[3])
-local f=longest_gap(e)
-if f==0 or e.next_ms<=b.now_ms+2*f then
-return 0
-elseif e.every_ms==0 and is_to_be_replaced(e)then
-return 0
-end
-local g=read_recurrence(a.recurrences,c)
-if g.every_ms>0 then
-g.next_ms=next_interval(g,b.now_ms)
-else
-g.known_ms,g.complete=b.now_ms,false
-end
-save_progress(a,b,c,g)
-return#g.record
-end
-local function catch_up(a,b,c)
-if is_marked(b,2)then
-look_at_held(a,part_of(a.held,b.now_ms),b.now_us)
-end
-if is_marked(b,8)and not c.paused then
-local d=0
-for e,f in ipairs(part_of(a.recurring,b.now_ms))do
-d=d+go_on(a,b,f)
-if d>=4194304 then
-break
-end
-end
-end
-end
-local function see_to_watch(a,b,c)
-local d=called_until(c,b.now_ms)
-if d then
-see_to_second(a,b,watching_process(a),d)
-end
-if b.watch_ms==0 and b.due_ms<9007199254740991 then
-see_to(a,b,b.due_ms)
-end
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [3, 33, 2, 6, 5, 8, 8, 24, 4, 7, 1, 13, 2, 16, 2, 7, 2, 10, 5, 11, 7, 13, 3, 3, 1, 9, 1, 19, 1, 15, 4, 11, 2, 7, 1, 1, 2, 7, 6, 35, 2, 9, 2, 56], text: `local function erase_job(a,b,c,d,e)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [158, 11, -131, 6, 21, 24, 177, 1, -218, 8, -54, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
+if b.idle==0 and b.listened_ms==0 then
+redis.call('UNLINK',a)
+return
+end
+redis.call('HSET',a,'layout',b.layout,'state',c)
+if d then
+redis.call('HSET',a,d,e)
+end
+redis.call('PEXPIRE',a,'7200000')
+end
+local function end_claim(a,b,c,d)
+b.claimed=b.claimed-d.size
+if c.group~=''then
+free_in_group(a,c.group,b.now_us)
+end
+end
+local function note_end(a,b,c,d,e,f)
+local g=e and has_flag(e.flags,4)
+if not g and d.keep_result_ms==0 then
+return
+end
+local h,i='',d.keep_result_ms
+if g then
+h=redis.call('HGET',a,'w'..c)or''
+redis.call('HDEL',a,'w'..c)
+e.flags=e.flags-4
+i=math.max(i,60000)
+end
+b.ends=b.ends or{}
+b.ends[#b.ends+1]={
+id=d.id==''and c or d.id,
+seq=c,
+state=f.state,
+kind=f.kind,
+message=f.message,
+result=f.result,
+keep_ms=i,
+waiters=h,
+}
+end
+local CANCELLED={state='x',kind='',message='',result=''}
+local function keep_end(a,b,c,d,e)
+e.flags=e.flags-128
+if redis.call('HEXISTS',a.jobs,'y'..c)==1 or redis.call('ZSCORE',a.parents,c)=='0'then
+local f=redis.call('HGET',a.jobs,'o'..c)or''
+redis.call('HSET',a.jobs,'z'..c,pack_end('f',d.id==''and c or d.id,f))
+b.moved=(b.moved or 0)+#f
+end
+end
+local function erase_job(a,b,c,d,e)
 if e and e.state=='f'and has_flag(e.flags,128)then
 keep_end(a,b,c,d,e)
 end
@@ -2671,108 +2528,122 @@ if e and has_flag(e.flags,32)then
 drop_parents(a,b,c)
 end
 end
-local function end_claim(a,b,c,d)
-b.claimed=b.claimed-d.size
-if c.group~=''then
-free_in_group(a,c.group,b.now_us)
+local function cancel_job(a,b,c,d,e)
+happened(b,'cancelled',c,d,e,'')
+note_end(a.jobs,b,c,d,e,CANCELLED)
+erase_job(a,b,c,d,e)
+b.cancelled=b.cancelled+1
+count_job(b,'c',e.name)
 end
+local function stop_job(a,b,c)
+local d=redis.call('HMGET',a.jobs,c,'r'..c)
+local e,f=read_job(d[1],b.usual),unpack_run(d[2])
+redis.call('ZREM',a.leases,c)
+end_claim(a,b,e,f)
+cancel_job(a,b,c,e,f)
 end
-local function keep_end(a,b,c,d,e)
-e.flags=e.flags-128
-if redis.call('HEXISTS',a.jobs,'y'..c)==1 or redis.call('ZSCORE',a.parents,c)=='0'then
-local f=redis.call('HGET',a.jobs,'o'..c)or''
-redis.call('HSET',a.jobs,'z'..c,pack_end('f',d.id==''and c or d.id,f))
-b.moved=(b.moved or 0)+#f
+local function finish_jobs(a,b,c,d)
+local e=c.keep_count+c.keep_ms>0
+local f,g,h,i={},{},{},{}
+local j={}
+for k=1,#d,3 do
+f[#f+1]=d[k]
 end
+redis.call('ZREM',a.leases,unpack(f))
+for k=1,#d,3 do
+local l,m,n=d[k],d[k+1],d[k+2]
+b.claimed=b.claimed-m.size
+j[#j+1]=m.at_ms
+j[#j+1]=m.name
+local o=m.flags~=1 and read_job(redis.call('HGET',a.jobs,l),b.usual)or nil
+if has_flag(m.flags,2)then
+end_parent(a,b,l,o.id,'f',n)
+m.flags=m.flags-2
 end
-local function note_end(a,b,c,d,e,f)
-local g=e and has_flag(e.flags,4)
-if not g and d.keep_result_ms==0 then
-return
+if o and o.group~=''then
+free_in_group(a,o.group,b.now_us)
 end
-local h,i='',d.keep_result_ms
-if g then
-h=redis.call('HGET',a,'w'..c)or''
-redis.call('HDEL',a,'w'..c)
-e.flags=e.flags-4
-i=math.max(i,60000)
+if b.events then
+local p=o and o.id or''
+b.events[#b.events+1]={'acked',l,p,m.name,m.attempts,m.token,m.flags,''}
 end
-b.ends=b.ends or{}
-b.ends[#b.ends+1]={
-id=d.id==''and c or d.id,
-seq=c,
-state=f.state,
-kind=f.kind,
-message=f.message,
-result=f.result,
-keep_ms=i,
-waiters=h,
-}
+if o then
+note_end(a.jobs,b,l,o,m,{state='f',kind='',message='',result=n})
 end
-local function waiters_of(a,b)
-local c={}
-for d in string.gmatch(redis.call('HGET',a,'w'..b)or'','%S+')do
-c[#c+1]=d
+if e then
+b.done=b.done+m.size
+h[#h+1]=b.now_ms
+h[#h+1]=l
+i[#i+1]='r'..l
+i[#i+1]=pack_run(m,'f',b.now_ms)
+i[#i+1]='o'..l
+i[#i+1]=n
+if o then
+free_unique(a.ids,o,l,true)
 end
-return c
-end
-local function enter_waiters(a,b,c)
-local d=waiters_of(a,b)
-for e,f in ipairs(d)do
-if f==c then
-return
-end
-end
-if#d>=100 then
-table.remove(d,1)
-end
-d[#d+1]=c
-redis.call('HSET',a,'w'..b,table.concat(d,' '))
-end
-local function leave_waiters(a,b,c)
-if not b then
-return
-end
-local d={}
-for e,f in ipairs(waiters_of(a,b))do
-if f~=c then
-d[#d+1]=f
-end
-end
-if#d==0 then
-redis.call('HDEL',a,'w'..b)
+elseif o then
+erase_job(a,b,l,o,m)
 else
-redis.call('HSET',a,'w'..b,table.concat(d,' '))
+g[#g+1]=l
+g[#g+1]='r'..l
+if m.attempts>1 then
+g[#g+1]='e'..l
 end
 end
-local function kept_result(a,b,c)
-local d=redis.call('HMGET',a,'v'..b,'u'..b)
-if not d[1]or tonumber(d[2])<=c then
-return nil
 end
-return unpack_result(d[1])
+local function store_ends(a,b,c,d)
+if#b>0 then
+redis.call('HDEL',a.jobs,unpack(b))
 end
-local function result_of(a,b,c)
-if c and c.state=='f'then
-local d=redis.call('HGET',a,'o'..b)or''
-return{state='f',at_ms=c.at_ms,kind='',message='',result=d}
-elseif c and c.state=='d'then
-local d,e,f=unpack_failure(redis.call('HGET',a,'e'..b))
-return{state='d',at_ms=d,kind=e,message=f,result=''}
+if#c>0 then
+redis.call('ZADD',a.done,unpack(c))
+redis.call('HSET',a.jobs,unpack(d))
 end
-return nil
 end
-local function save_awaited(a,b,c,d,e)
-if b.idle==0 and b.listened_ms==0 then
-redis.call('UNLINK',a)
+store_ends(a,g,h,i)
+if b.done>0 then
+local function drop_done(a,b,c,d)
+local e={}
+if c.keep_ms>0 then
+e=
+redis.call('ZRANGEBYSCORE',a.done,'-inf',b.now_ms-c.keep_ms,'LIMIT','0',d)
+end
+local f=c.keep_ms==0 and d or 0
+if c.keep_count>0 then
+local g=redis.pcall('ZCARD',a.done)
+f=type(g)=='number'and g-c.keep_count or 0
+end
+if f>#e then
+e=redis.pcall('ZRANGE',a.done,'0',math.min(f,d)-1)
+end
+if#e==0 then
 return
 end
-redis.call('HSET',a,'layout',b.layout,'state',c)
-if d then
-redis.call('HSET',a,d,e)
+local g=redis.call('HMGET',a.jobs,unpack(fields_of(e)))
+local h={}
+for i,j in ipairs(e)do
+if(b.moved or 0)>=4194304 then
+break
 end
-redis.call('PEXPIRE',a,'7200000')
+h[i]=j
+local k=g[i*2-1]
+if k then
+local l=unpack_run(g[i*2])
+b.done=b.done-l.size
+erase_job(a,b,j,read_job(k,b.usual),l)
 end
+end
+if#h>0 then
+redis.call('ZREM',a.done,unpack(h))
+end
+end
+drop_done(a,b,c,20+#f)
+end
+b.acked=b.acked+#f
+note_spans(b,'a',j,b.now_ms,1)
+end
+local function tell_others(a,b)
+if b.ends then
 local function ends_over(a,b,c)
 local d,e={},{}
 for f=1,#b do
@@ -2832,8 +2703,6 @@ for e,f in pairs(d)do
 tell_process({id=e,listens=1},f,b.how)
 end
 end
-local function tell_others(a,b)
-if b.ends then
 tell_ends(a.results,b)
 end
 if b.noted or b.counted then
@@ -2843,122 +2712,73 @@ if b.events then
 publish(a.listeners,b.events,b.now_ms)
 end
 end
-local function stop_job(a,b,c)
-local d=redis.call('HMGET',a.jobs,c,'r'..c)
-local e,f=read_job(d[1],b.usual),unpack_run(d[2])
-redis.call('ZREM',a.leases,c)
-end_claim(a,b,e,f)
-cancel_job(a,b,c,e,f)
-end
-local CANCELLED={state='x',kind='',message='',result=''}
-local function cancel_job(a,b,c,d,e)
-happened(b,'cancelled',c,d,e,'')
-note_end(a.jobs,b,c,d,e,CANCELLED)
-erase_job(a,b,c,d,e)
-b.cancelled=b.cancelled+1
-count_job(b,'c',e.name)
-end
-local function drop_done(a,b,c,d)
-local e={}
-if c.keep_ms>0 then
-e=
-redis.call('ZRANGEBYSCORE',a.done,'-inf',b.now_ms-c.keep_ms,'LIMIT','0',d)
-end
-local f=c.keep_ms==0 and d or 0
-if c.keep_count>0 then
-local g=redis.pcall('ZCARD',a.done)
-f=type(g)=='number'and g-c.keep_count or 0
-end
-if f>#e then
-e=redis.pcall('ZRANGE',a.done,'0',math.min(f,d)-1)
-end
-if#e==0 then
+local function leave_waiters(a,b,c)
+if not b then
 return
 end
-local g=redis.call('HMGET',a.jobs,unpack(fields_of(e)))
-local h={}
-for i,j in ipairs(e)do
-if(b.moved or 0)>=4194304 then
-break
+local d={}
+local function waiters_of(a,b)
+local c={}
+for d in string.gmatch(redis.call('HGET',a,'w'..b)or'','%S+')do
+c[#c+1]=d
 end
-h[i]=j
-local k=g[i*2-1]
-if k then
-local l=unpack_run(g[i*2])
-b.done=b.done-l.size
-erase_job(a,b,j,read_job(k,b.usual),l)
+return c
 end
-end
-if#h>0 then
-redis.call('ZREM',a.done,unpack(h))
+for e,f in ipairs(waiters_of(a,b))do
+if f~=c then
+d[#d+1]=f
 end
 end
-local function store_ends(a,b,c,d)
-if#b>0 then
-redis.call('HDEL',a.jobs,unpack(b))
-end
-if#c>0 then
-redis.call('ZADD',a.done,unpack(c))
-redis.call('HSET',a.jobs,unpack(d))
-end
-end
-local function finish_jobs(a,b,c,d)
-local e=c.keep_count+c.keep_ms>0
-local f,g,h,i={},{},{},{}
-local j={}
-for k=1,#d,3 do
-f[#f+1]=d[k]
-end
-redis.call('ZREM',a.leases,unpack(f))
-for k=1,#d,3 do
-local l,m,n=d[k],d[k+1],d[k+2]
-b.claimed=b.claimed-m.size
-j[#j+1]=m.at_ms
-j[#j+1]=m.name
-local o=m.flags~=1 and read_job(redis.call('HGET',a.jobs,l),b.usual)or nil
-if has_flag(m.flags,2)then
-end_parent(a,b,l,o.id,'f',n)
-m.flags=m.flags-2
-end
-if o and o.group~=''then
-free_in_group(a,o.group,b.now_us)
-end
-if b.events then
-local p=o and o.id or''
-b.events[#b.events+1]={'acked',l,p,m.name,m.attempts,m.token,m.flags,''}
-end
-if o then
-note_end(a.jobs,b,l,o,m,{state='f',kind='',message='',result=n})
-end
-if e then
-b.done=b.done+m.size
-h[#h+1]=b.now_ms
-h[#h+1]=l
-i[#i+1]='r'..l
-i[#i+1]=pack_run(m,'f',b.now_ms)
-i[#i+1]='o'..l
-i[#i+1]=n
-if o then
-free_unique(a.ids,o,l,true)
-end
-elseif o then
-erase_job(a,b,l,o,m)
+if#d==0 then
+redis.call('HDEL',a,'w'..b)
 else
-g[#g+1]=l
-g[#g+1]='r'..l
-if m.attempts>1 then
-g[#g+1]='e'..l
+redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end
 end
+local function kept_result(a,b,c)
+local d=redis.call('HMGET',a,'v'..b,'u'..b)
+if not d[1]or tonumber(d[2])<=c then
+return nil
 end
-store_ends(a,g,h,i)
-if b.done>0 then
-drop_done(a,b,c,20+#f)
+return unpack_result(d[1])
 end
-b.acked=b.acked+#f
-note_spans(b,'a',j,b.now_ms,1)
+local function result_of(a,b,c)
+if c and c.state=='f'then
+local d=redis.call('HGET',a,'o'..b)or''
+return{state='f',at_ms=c.at_ms,kind='',message='',result=d}
+elseif c and c.state=='d'then
+local d,e,f=unpack_failure(redis.call('HGET',a,'e'..b))
+return{state='d',at_ms=d,kind=e,message=f,result=''}
+end
+return nil
+end
+local function enter_waiters(a,b,c)
+local d=waiters_of(a,b)
+for e,f in ipairs(d)do
+if f==c then
+return
+end
+end
+if#d>=100 then
+table.remove(d,1)
+end
+d[#d+1]=c
+redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [26, 19, 2, 8, 2, 15, 2, 7, 3, 3, 1, 7, 1, 11, 3, 16, 2, 26, 1, 15, 2, 15, 2, 8, 1, 7, 4, 22, 2, 11, 6, 3, 4, 7, 1, 3, 1, 7, 2, 11, 3, 53], text: `local function read_spec(a,b)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [265, 3, 1, 7, -192, 3, -61, 19, 65, 16, 152, 11, 3, 53, -257, 7, 1, 11, 126, 11, -35, 22, -103, 26, 1, 15, 19, 8, -25, 15, 70, 7, -14, 3, -206, 8, 2, 15, 2, 7, 117, 7], text: `local function first_of(a)
+return tonumber(string.match(a,'^%d+'))
+end
+local function duplicates_of(a)
+local b={}
+for c in string.gmatch(a,' (%d+)')do
+b[#b+1]=tonumber(c)
+end
+return b
+end
+local function new_spec_tally(a)
+return{specs=a,ready=0,soonest_ms=math.huge,windows=0,duplicates={}}
+end
+local function read_spec(a,b)
 local c=a[b+12]
 return{
 name=a[b],
@@ -2977,57 +2797,6 @@ tags=a[b+17],
 keep_result_ms=tonumber(a[b+21]),
 }
 end
-local function meets_others(a,b,c)
-for d=c,#b,22 do
-if b[d+15]=='1'or b[d+18]~=''then
-return true
-end
-end
-return a.done>0
-end
-local function try_places(a,b,c)
-local d,e=#b-c>=22,b[c+11]~=''
-if
-d
-or e
-or b[c+3]~='0'
-or b[c+4]~='0'
-or b[c+17]~=''
-then
-redis.call('ZADD',a.scheduled,'XX','0','')
-end
-if d or e then
-redis.call('HGET',a.ids,'')
-end
-end
-local function begin_jobs(a,b)
-local c={}
-widen(b,16,c,'~')
-if#c>0 then
-redis.call('HSET',a.jobs,unpack(c))
-end
-end
-local function new_spec_tally(a)
-return{specs=a,ready=0,soonest_ms=math.huge,windows=0,duplicates={}}
-end
-local function tally_due(a,b)
-if b==0 then
-a.ready=a.ready+1
-else
-a.soonest_ms=math.min(a.soonest_ms,b)
-end
-end
-local function hold_names(a,b,c,d,e,f)
-if e.id~=''then
-redis.call('HSET',a.ids,'i'..e.id,f)
-end
-if e.unique~=''then
-local g=c.specs[d+13]
-local h=b.now_ms+c.specs[d+14]
-hold_unique(a.ids,c.specs[d+12],f,g,h)
-c.windows=c.windows+(g=='w'and 1 or 0)
-end
-end
 local function holder_of_id(a,b,c)
 local d=redis.call('HGET',a.ids,'i'..c)
 local e=d and b.done>0 and parse_settings(b.settings).keep_ms or 0
@@ -3043,130 +2812,6 @@ redis.call('ZREM',a.done,d)
 b.done=b.done-g.size
 erase_job(a,b,d,read_job(f[1],b.usual),g)
 return nil
-end
-local function enqueue_spec(a,b,c,d,e,f)
-local g=c.specs
-local h,i,j=
-read_spec(g,d),g[d+1],tonumber(g[d+3])
-local k=j>0 and b.now_ms+j or 0
-local l=g[d+20]
-local m=l~=''and job_of_key(a.ids,l,b.now_ms)
-local n=m
-or h.id~=''and holder_of_id(a,b,h.id)
-or h.unique~=''and holder_of_unique(a.ids,g[d+12],b.now_ms)
-if l~=''and not m then
-remember_job_key(a.ids,l,n or f,b.now_ms)
-c.windows=c.windows+1
-end
-if n then
-c.duplicates[#c.duplicates+1]=e
-c.duplicates[#c.duplicates+1]=tonumber(n)
-b.enqueued=b.enqueued-1
-if g[d+15]=='1'and not m then
-replace_job(a,b,n,h,i,k)
-tally_due(c,k)
-end
-return
-end
-hold_names(a,b,c,d,h,f)
-if b.linked then
-b.linked[h.id],b.linked[f]=nil,nil
-end
-happened(b,'enqueued',f,h,nil,'')
-count_job(b,'e',h.name)
-local o=g[d+18]
-if
-o~=''
-and link_parents(a,b,f,o,g[d+19],j)>0
-then
-add_blocked(a,b,f,h,i)
-else
-add_job(a,b,f,h,i,k)
-tally_due(c,k)
-end
-end
-local function see_to_new(a,b,c)
-if b.left then
-sweep_ready(a,b,b.left)
-end
-if c.windows>0 then
-forget_old_uniques(a.ids,c.windows,b.now_ms)
-end
-if b.idle>0 then
-call_idle(a.idle,b,math.min(c.ready,8))
-local d=math.min(c.soonest_ms,b.settling and b.now_ms or math.huge)
-if d<math.huge then
-see_to(a.idle,b,d)
-end
-end
-end
-local function pack_spec(a,b)
-local c={}
-for d=1,22 do
-local e=a[b+d-1]
-c[d]=struct.pack('>I4',#e)..e
-end
-return table.concat(c)
-end
-local function unpack_spec(a)
-local b,c={},1
-for d=1,22 do
-b[d],c=struct.unpack('>I4c0',a,c)
-end
-return b
-end
-local function add_job(a,b,c,d,e,f)
-local g,h,i=record_fields(b,c,full_head(d),e)
-if f==0 then
-if i~=0 then
-add_run(g,c,pack_new_run('r',b.now_ms,h,i,d.name))
-end
-redis.call('HSET',a.jobs,unpack(g))
-if place_ready(a,b,d,c,h,'r')=='s'then
-local j=pack_new_run('s',b.now_ms,h,i,d.name)
-redis.call('HSET',a.jobs,'r'..c,j)
-end
-else
-add_run(g,c,pack_new_run('s',f,h,i,d.name))
-redis.call('HSET',a.jobs,unpack(g))
-redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
-note_due(b,f)
-b.scheduled=b.scheduled+h
-end
-if d.tags~=''then
-enter_tags(a.tagged,c,d.tags)
-end
-end
-local function add_blocked(a,b,c,d,e)
-local f,g,h=record_fields(b,c,full_head(d),e)
-add_run(f,c,pack_new_run('w',b.now_ms,g,with_flag(h,32),d.name))
-redis.call('HSET',a.jobs,unpack(f))
-redis.call('ZADD',a.blocked,c,c)
-mark_place(b,d)
-if d.tags~=''then
-enter_tags(a.tagged,c,d.tags)
-end
-b.blocked=b.blocked+g
-end
-local function ahead_of(a,b)
-return tonumber(redis.call('HGET',a,'ahead '..b)or 0)
-end
-local function format_enqueued(a,b)
-local c={string.format('%.0f',a)}
-for d,e in ipairs(b)do
-c[d+1]=string.format('%.0f',e)
-end
-return table.concat(c,' ')
-end
-local function first_of(a)
-return tonumber(string.match(a,'^%d+'))
-end
-local function duplicates_of(a)
-local b={}
-for c in string.gmatch(a,' (%d+)')do
-b[#b+1]=tonumber(c)
-end
-return b
 end
 local function leave_place(a,b,c,d,e,f)
 if e=='s'then
@@ -3231,8 +2876,225 @@ redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
 note_due(b,f)
 b.scheduled=b.scheduled+p
 end
+end
+local function tally_due(a,b)
+if b==0 then
+a.ready=a.ready+1
+else
+a.soonest_ms=math.min(a.soonest_ms,b)
+end
+end
+local function hold_names(a,b,c,d,e,f)
+if e.id~=''then
+redis.call('HSET',a.ids,'i'..e.id,f)
+end
+if e.unique~=''then
+local g=c.specs[d+13]
+local h=b.now_ms+c.specs[d+14]
+hold_unique(a.ids,c.specs[d+12],f,g,h)
+c.windows=c.windows+(g=='w'and 1 or 0)
+end
+end
+local function add_blocked(a,b,c,d,e)
+local f,g,h=record_fields(b,c,full_head(d),e)
+add_run(f,c,pack_new_run('w',b.now_ms,g,with_flag(h,32),d.name))
+redis.call('HSET',a.jobs,unpack(f))
+redis.call('ZADD',a.blocked,c,c)
+mark_place(b,d)
+if d.tags~=''then
+enter_tags(a.tagged,c,d.tags)
+end
+b.blocked=b.blocked+g
+end
+local function add_job(a,b,c,d,e,f)
+local g,h,i=record_fields(b,c,full_head(d),e)
+if f==0 then
+if i~=0 then
+add_run(g,c,pack_new_run('r',b.now_ms,h,i,d.name))
+end
+redis.call('HSET',a.jobs,unpack(g))
+if place_ready(a,b,d,c,h,'r')=='s'then
+local j=pack_new_run('s',b.now_ms,h,i,d.name)
+redis.call('HSET',a.jobs,'r'..c,j)
+end
+else
+add_run(g,c,pack_new_run('s',f,h,i,d.name))
+redis.call('HSET',a.jobs,unpack(g))
+redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
+note_due(b,f)
+b.scheduled=b.scheduled+h
+end
+if d.tags~=''then
+enter_tags(a.tagged,c,d.tags)
+end
+end
+local function enqueue_spec(a,b,c,d,e,f)
+local g=c.specs
+local h,i,j=
+read_spec(g,d),g[d+1],tonumber(g[d+3])
+local k=j>0 and b.now_ms+j or 0
+local l=g[d+20]
+local m=l~=''and job_of_key(a.ids,l,b.now_ms)
+local n=m
+or h.id~=''and holder_of_id(a,b,h.id)
+or h.unique~=''and holder_of_unique(a.ids,g[d+12],b.now_ms)
+if l~=''and not m then
+remember_job_key(a.ids,l,n or f,b.now_ms)
+c.windows=c.windows+1
+end
+if n then
+c.duplicates[#c.duplicates+1]=e
+c.duplicates[#c.duplicates+1]=tonumber(n)
+b.enqueued=b.enqueued-1
+if g[d+15]=='1'and not m then
+replace_job(a,b,n,h,i,k)
+tally_due(c,k)
+end
+return
+end
+hold_names(a,b,c,d,h,f)
+if b.linked then
+b.linked[h.id],b.linked[f]=nil,nil
+end
+happened(b,'enqueued',f,h,nil,'')
+count_job(b,'e',h.name)
+local o=g[d+18]
+if
+o~=''
+and link_parents(a,b,f,o,g[d+19],j)>0
+then
+add_blocked(a,b,f,h,i)
+else
+add_job(a,b,f,h,i,k)
+tally_due(c,k)
+end
+end
+local function pack_spec(a,b)
+local c={}
+for d=1,22 do
+local e=a[b+d-1]
+c[d]=struct.pack('>I4',#e)..e
+end
+return table.concat(c)
+end
+local function see_to_new(a,b,c)
+if b.left then
+sweep_ready(a,b,b.left)
+end
+if c.windows>0 then
+forget_old_uniques(a.ids,c.windows,b.now_ms)
+end
+if b.idle>0 then
+call_idle(a.idle,b,math.min(c.ready,8))
+local d=math.min(c.soonest_ms,b.settling and b.now_ms or math.huge)
+if d<math.huge then
+see_to(a.idle,b,d)
+end
+end
+end
+local function format_enqueued(a,b)
+local c={string.format('%.0f',a)}
+for d,e in ipairs(b)do
+c[d+1]=string.format('%.0f',e)
+end
+return table.concat(c,' ')
+end
+local function ahead_of(a,b)
+return tonumber(redis.call('HGET',a,'ahead '..b)or 0)
+end
+local function meets_others(a,b,c)
+for d=c,#b,22 do
+if b[d+15]=='1'or b[d+18]~=''then
+return true
+end
+end
+return a.done>0
+end
+local function try_places(a,b,c)
+local d,e=#b-c>=22,b[c+11]~=''
+if
+d
+or e
+or b[c+3]~='0'
+or b[c+4]~='0'
+or b[c+17]~=''
+then
+redis.call('ZADD',a.scheduled,'XX','0','')
+end
+if d or e then
+redis.call('HGET',a.ids,'')
+end
+end
+local function begin_jobs(a,b)
+local c={}
+widen(b,16,c,'~')
+if#c>0 then
+redis.call('HSET',a.jobs,unpack(c))
+end
+end
+local function unpack_spec(a)
+local b,c={},1
+for d=1,22 do
+b[d],c=struct.unpack('>I4c0',a,c)
+end
+return b
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [5, 14, 2, 12, 3, 3, 3, 8, 2, 7, 12, 13, 2, 7, 2, 7, 3, 10], text: `local function look_at_listeners(a,b,c)
+const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [52, 7, -23, 3, 3, 8, 55, 10, -20, 4, -28, 13, 2, 7, 6, 3, -97, 14, 2, 12], text: `local function spelled(a)
+return(
+string.gsub(a,'[%c%%]',function(b)
+return string.format('%%%02X',string.byte(b))
+end)
+)
+end
+local function message_head(a,b)
+return string.format('%.0f %.0f',a,b)
+end
+local function send(a,b)
+local c=string.sub(a,3)
+if string.byte(a)==49 then
+redis.pcall('SPUBLISH',c,b)
+else
+redis.pcall('PUBLISH',c,b)
+end
+end
+local function happened(a,b,c,d,e,f)
+local g=a.events
+if not g then
+return
+elseif e then
+g[#g+1]={b,c,d.id,d.name,e.attempts,e.token,e.flags,f}
+else
+g[#g+1]={b,c,d.id,d.name,0,0,0,f}
+end
+end
+local function publish(a,b,c)
+local d=#b>0 and redis.pcall('HGET',a,'channel')
+local e=type(d)=='string'and redis.pcall('HINCRBY',a,'number','1')
+if type(e)=='number'then
+local function event_line(a)
+return string.format(
+'%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+a[1],
+a[2],
+a[5],
+a[6],
+has_flag(a[7],16)and 1 or 0,
+spelled(a[3]),
+spelled(a[4]),
+spelled(a[8])
+)
+end
+local function send_message(a,b,c,d)
+local e={message_head(b,d)}
+for f,g in ipairs(c)do
+e[f+1]=event_line(g)
+end
+send(a,table.concat(e,'\\n'))
+end
+send_message(d,e,b,c)
+end
+end
+local function look_at_listeners(a,b,c)
 local d=redis.call('HGETALL',a)
 local e,f=0,0
 for g=1,#d,2 do
@@ -3257,126 +3119,9 @@ b[#b+1]=d
 c=e
 end
 return b,struct.unpack('>I4',a)-#b
-end
-local function message_head(a,b)
-return string.format('%.0f %.0f',a,b)
-end
-local function send(a,b)
-local c=string.sub(a,3)
-if string.byte(a)==49 then
-redis.pcall('SPUBLISH',c,b)
-else
-redis.pcall('PUBLISH',c,b)
-end
-end
-local function spelled(a)
-return(
-string.gsub(a,'[%c%%]',function(b)
-return string.format('%%%02X',string.byte(b))
-end)
-)
-end
-local function event_line(a)
-return string.format(
-'%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
-a[1],
-a[2],
-a[5],
-a[6],
-has_flag(a[7],16)and 1 or 0,
-spelled(a[3]),
-spelled(a[4]),
-spelled(a[8])
-)
-end
-local function send_message(a,b,c,d)
-local e={message_head(b,d)}
-for f,g in ipairs(c)do
-e[f+1]=event_line(g)
-end
-send(a,table.concat(e,'\\n'))
-end
-local function publish(a,b,c)
-local d=#b>0 and redis.pcall('HGET',a,'channel')
-local e=type(d)=='string'and redis.pcall('HINCRBY',a,'number','1')
-if type(e)=='number'then
-send_message(d,e,b,c)
-end
-end
-local function happened(a,b,c,d,e,f)
-local g=a.events
-if not g then
-return
-elseif e then
-g[#g+1]={b,c,d.id,d.name,e.attempts,e.token,e.flags,f}
-else
-g[#g+1]={b,c,d.id,d.name,0,0,0,f}
-end
 end` }
-const groupsModule: LuaText = { file: 'lua/shared/queue/groups.lua', taken: [6, 5, 1, 3, 1, 4, 2, 7, 2, 10, 2, 5, 3, 5, 2, 5, 2, 4, 3, 3, 10, 14, 2, 20, 1, 4, 1, 8, 2, 21, 2, 7, 1, 3, 3, 20, 5, 3, 1, 6, 2, 9, 2, 7, 2, 8, 2, 4, 3, 12], text: `local function spans_of(a)
-local b=a.rate_window_ms*1000/a.rate_limit
-if a.rate_burst==0 then
-return a.rate_window_ms*1000,b
-end
-local c=b%1>0 and math.min(a.rate_burst-1,math.floor(b))or 0
-return a.rate_burst*b+c,b
-end
-local function bounded_arrival(a,b,c)
-local d=spans_of(b)
-return math.min(a,math.floor(c+d))
-end
-local function rate_of(a)
-return{
-rate_limit=a.rate_limit,
-rate_window_ms=a.rate_window_ms,
-rate_burst=a.rate_burst,
-}
-end
-local function arrival_by(a,b,c,d)
-local e=a.rate_limit==c.rate_limit and a.rate_window_ms==c.rate_window_ms
-if e or a.rate_limit==0 or c.rate_limit==0 or b<=d then
-return b
-end
-local f,g=spans_of(c)
-local h=math.min(b-d,f)/g
-local i,j=spans_of(a)
-return math.floor(d+h*j)
-end
-local function starts_left(a,b,c)
-local d=spans_of(b)
-local e=d-math.max(0,a-c)
-return math.max(0,math.floor(e*b.rate_limit/(b.rate_window_ms*1000)+0.000000001))
-end
-local function arrival_after(a,b,c,d)
-local e,f=spans_of(b)
-local g=b.rate_burst>0 and math.ceil or math.floor
-return math.max(a,c)+g(d*f)
-end
-local function next_start_in_ms(a,b,c)
-local d,e=spans_of(b)
-local f=math.min(a-c,d)
-return math.max(0,math.ceil((f+e-d)/1000))
-end
-local function next_interval(a,b)
-local c,d=a.every_ms,a.offset_ms
-return(math.floor((b-d)/c)+1)*c+d
-end
-local function note_time(a)
+const groupsModule: LuaText = { file: 'lua/shared/queue/groups.lua', taken: [72, 3, 26, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 155, 9, -198, 7, 219, 12, -229, 10], text: `local function note_time(a)
 a.token=math.max(a.token,a.now_us-1)
-end
-local function new_group(a)
-return{
-number=a,
-ready=0,
-claimed=0,
-in_ring=false,
-paused=false,
-concurrency=0,
-rate_limit=0,
-rate_window_ms=0,
-rate_burst=0,
-arrival_us=0,
-}
 end
 local function read_group(a,b)
 local c=redis.call('HGET',a,b)
@@ -3402,14 +3147,6 @@ m.rate_burst=read_burst(a,'\\255'..b,m)
 end
 return m
 end
-local function open_group(a,b,c)
-local d=read_group(a,c)
-if not d then
-b.groups=b.groups+1
-d=new_group(b.groups)
-end
-return d
-end
 local function save_group(a,b,c,d)
 local e=c.paused or c.concurrency>0 or c.rate_limit>0
 if c.ready+c.claimed==0 and not c.in_ring and not e then
@@ -3430,6 +3167,23 @@ c.rate_window_ms,
 f
 )
 redis.call('HSET',a,b,g)
+end
+local function spans_of(a)
+local b=a.rate_window_ms*1000/a.rate_limit
+if a.rate_burst==0 then
+return a.rate_window_ms*1000,b
+end
+local c=b%1>0 and math.min(a.rate_burst-1,math.floor(b))or 0
+return a.rate_burst*b+c,b
+end
+local function bounded_arrival(a,b,c)
+local d=spans_of(b)
+return math.min(a,math.floor(c+d))
+end
+local function next_start_in_ms(a,b,c)
+local d,e=spans_of(b)
+local f=math.min(a-c,d)
+return math.max(0,math.ceil((f+e-d)/1000))
 end
 local function held_for_ms(a,b)
 if a.rate_limit==0 then
@@ -3461,6 +3215,35 @@ return true
 end
 return false
 end
+local function free_in_group(a,b,c)
+local d=read_group(a.groups,b)
+if d then
+d.claimed=math.max(0,d.claimed-1)
+place_group(a,b,d,c)
+end
+end
+local function new_group(a)
+return{
+number=a,
+ready=0,
+claimed=0,
+in_ring=false,
+paused=false,
+concurrency=0,
+rate_limit=0,
+rate_window_ms=0,
+rate_burst=0,
+arrival_us=0,
+}
+end
+local function open_group(a,b,c)
+local d=read_group(a,c)
+if not d then
+b.groups=b.groups+1
+d=new_group(b.groups)
+end
+return d
+end
 local function rank_of(a)
 return string.format('%010.0f',2147483648-a)
 end
@@ -3469,6 +3252,32 @@ local f=open_group(a.groups,b,c.group)
 redis.call('ZADD',a.grouped,f.number,(e and'0000000000'or rank_of(c.priority))..d)
 f.ready=f.ready+1
 place_group(a,c.group,f,b.now_us)
+end
+local function look_at_held(a,b,c)
+for d,e in ipairs(b)do
+local f=read_group(a.groups,e)
+if not f or not place_group(a,e,f,c)then
+redis.call('ZREM',a.held,e)
+end
+end
+end
+local function next_interval(a,b)
+local c,d=a.every_ms,a.offset_ms
+return(math.floor((b-d)/c)+1)*c+d
+end
+local function release_held(a,b,c)
+local d=math.floor(b/1000)
+look_at_held(a,redis.call('ZRANGEBYSCORE',a.held,'-inf',d,'LIMIT','0',c),b)
+end
+local function starts_left(a,b,c)
+local d=spans_of(b)
+local e=d-math.max(0,a-c)
+return math.max(0,math.floor(e*b.rate_limit/(b.rate_window_ms*1000)+0.000000001))
+end
+local function arrival_after(a,b,c,d)
+local e,f=spans_of(b)
+local g=b.rate_burst>0 and math.ceil or math.floor
+return math.max(a,c)+g(d*f)
 end
 local function leave_group(a,b,c,d)
 local e=read_group(a.groups,b.group)
@@ -3479,24 +3288,12 @@ e.ready=e.ready-1
 save_group(a.groups,b.group,e,d)
 return true
 end
-local function free_in_group(a,b,c)
-local d=read_group(a.groups,b)
-if d then
-d.claimed=math.max(0,d.claimed-1)
-place_group(a,b,d,c)
-end
-end
-local function look_at_held(a,b,c)
-for d,e in ipairs(b)do
-local f=read_group(a.groups,e)
-if not f or not place_group(a,e,f,c)then
-redis.call('ZREM',a.held,e)
-end
-end
-end
-local function release_held(a,b,c)
-local d=math.floor(b/1000)
-look_at_held(a,redis.call('ZRANGEBYSCORE',a.held,'-inf',d,'LIMIT','0',c),b)
+local function rate_of(a)
+return{
+rate_limit=a.rate_limit,
+rate_window_ms=a.rate_window_ms,
+rate_burst=a.rate_burst,
+}
 end
 local function try_group(a,b,c)
 if c then
@@ -3509,34 +3306,37 @@ redis.call('HDEL',a.groups,'')
 if b.began_us>0 then
 redis.call('HSET',a.meta,'codec',b.codec)
 end
+end
+local function arrival_by(a,b,c,d)
+local e=a.rate_limit==c.rate_limit and a.rate_window_ms==c.rate_window_ms
+if e or a.rate_limit==0 or c.rate_limit==0 or b<=d then
+return b
+end
+local f,g=spans_of(c)
+local h=math.min(b-d,f)/g
+local i,j=spans_of(a)
+return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [22, 5, 2, 13, 1, 3, 1, 3, 2, 4, 2, 11, 2, 6, 2, 16, 3, 7, 1, 3, 3, 18, 2, 10, 1, 2, 2, 5, 1, 17, 2, 7, 1, 3, 2, 5, 2, 4, 2, 4, 4, 2, 1, 6, 2, 8, 3, 19, 3, 14, 10, 11, 2, 5, 2, 12, 2, 7, 1, 5, 3, 7, 1, 16, 1, 6, 4, 3, 2, 5], text: `local function end_watch(a,b)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -95, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
+local d=redis.pcall('ZREM',a,unpack(c))
+local e=type(d)=='number'
+b.idle=b.idle-(e and d or 0)
+return e
+end
+local function end_watch(a,b)
 if b>=1125899906842624 and b<2251799813685248 then
 a.watch_ms=0
 end
 end
-local function pop_idle(a,b)
-local c=b.idle>0 and redis.pcall('ZPOPMIN',a)or{}
-local d,e=c[1],c[2]
-if c.err then
-return nil
-elseif not d then
-b.idle=0
-return nil
+local function leave_idle(a,b,c)
+local d=b.idle>0 and c~=''and tonumber(redis.pcall('ZSCORE',a,c))
+if d and remove_idle(a,b,{c})then
+end_watch(b,d)
 end
-b.idle=b.idle-1
-end_watch(b,tonumber(e))
 return d
 end
 local function ticket_of(a)
 return{id=string.match(a,'^[^:]*'),listens=1}
-end
-local function come_message(a)
-return'come '..a.id..' 0'
-end
-local function tell_idle(a,b)
-local c=ticket_of(a)
-return tell_process(c,come_message(c),b)
 end
 local function has_second(a,b,c,d)
 local e,f=2251799813685248+b.now_ms,2251799813685248+d
@@ -3549,37 +3349,14 @@ end
 end
 return false
 end
-local function remove_idle(a,b,c)
-local d=redis.pcall('ZREM',a,unpack(c))
-local e=type(d)=='number'
-b.idle=b.idle-(e and d or 0)
-return e
+local function see_to_second(a,b,c,d)
+if b.idle>0 and not has_second(a,b,c,d)then
+local function come_message(a)
+return'come '..a.id..' 0'
 end
-local function drop_gone(a,b)
-local c,d,e=redis.pcall('ZRANGE',a,'0','99','WITHSCORES'),{},{}
-for f=1,#c,2 do
-d[#d+1]=process_of({id=c[f]})
-end
-local f=d[1]and listening_here(d,b.how)
-for g,h in ipairs(f and d or{})do
-if not f[h]then
-e[#e+1]=c[g*2-1]
-end_watch(b,tonumber(c[g*2]))
-end
-end
-if e[1]then
-remove_idle(a,b,e)
-end
-end
-local function pop_living(a,b)
-for c=1,500,100 do
-local d=pop_idle(a,b)
-local e=d and listens_here(ticket_of(d),b.how)
-if e~=false then
-return d,e
-end
-drop_gone(a,b)
-end
+local function tell_idle(a,b)
+local c=ticket_of(a)
+return tell_process(c,come_message(c),b)
 end
 local function call_one_of(a,b,c,d,e)
 local f=0
@@ -3611,9 +3388,46 @@ e,f=e+i,100
 end
 call_one_of(redis.pcall('ZRANGE',a,'-3','-1','WITHSCORES'),a,b,c,d)
 end
-local function see_to_second(a,b,c,d)
-if b.idle>0 and not has_second(a,b,c,d)then
 call_second(a,b,c,d)
+end
+end
+local function pop_idle(a,b)
+local c=b.idle>0 and redis.pcall('ZPOPMIN',a)or{}
+local d,e=c[1],c[2]
+if c.err then
+return nil
+elseif not d then
+b.idle=0
+return nil
+end
+b.idle=b.idle-1
+end_watch(b,tonumber(e))
+return d
+end
+local function drop_gone(a,b)
+local c,d,e=redis.pcall('ZRANGE',a,'0','99','WITHSCORES'),{},{}
+for f=1,#c,2 do
+d[#d+1]=process_of({id=c[f]})
+end
+local f=d[1]and listening_here(d,b.how)
+for g,h in ipairs(f and d or{})do
+if not f[h]then
+e[#e+1]=c[g*2-1]
+end_watch(b,tonumber(c[g*2]))
+end
+end
+if e[1]then
+remove_idle(a,b,e)
+end
+end
+local function pop_living(a,b)
+for c=1,500,100 do
+local d=pop_idle(a,b)
+local e=d and listens_here(ticket_of(d),b.how)
+if e~=false then
+return d,e
+end
+drop_gone(a,b)
 end
 end
 local function call_idle(a,b,c)
@@ -3633,13 +3447,6 @@ if d and not e then
 see_to_second(a,b,d,b.now_ms+1000)
 end
 end
-local function leave_idle(a,b,c)
-local d=b.idle>0 and c~=''and tonumber(redis.pcall('ZSCORE',a,c))
-if d and remove_idle(a,b,{c})then
-end_watch(b,d)
-end
-return d
-end
 local function is_watched(a)
 return a.watch_ms+1000>a.now_ms
 end
@@ -3656,6 +3463,9 @@ local function watching_process(a)
 local b=redis.pcall('ZRANGEBYSCORE',a,1125899906842624,'(2251799813685248','LIMIT','0','10')
 return b[1]and process_of({id=b[#b]})
 end
+local function wait_idle(a,b,c,d,e)
+local f,g=process_of({id=c}),called_until(e,b.now_ms)
+b.idlers=b.idlers+1
 local function stand_idle(a,b,c,d)
 local e=redis.pcall('ZADD',a,d,c)
 if e==1 or b.idle==0 and e==0 then
@@ -3664,17 +3474,6 @@ redis.pcall('PEXPIRE',a,'7200000')
 end
 return type(e)=='number'
 end
-local function second_until(a,b,c)
-local d=b.watch_ms+1000
-local e=watching_process(a)
-if e==c or has_second(a,b,e,d)then
-return nil
-end
-return d
-end
-local function wait_idle(a,b,c,d,e)
-local f,g=process_of({id=c}),called_until(e,b.now_ms)
-b.idlers=b.idlers+1
 if d and not(is_watched(b)and b.watch_ms<=d)then
 see_to_second(a,b,f,d+1000)
 b.watch_ms=stand_idle(a,b,c,1125899906842624+b.idlers)and d or 0
@@ -3684,12 +3483,23 @@ if g and g>(d and b.watch_ms or b.now_ms)+1000 then
 g=nil
 end
 if d and not g and b.idle>0 then
+local function second_until(a,b,c)
+local d=b.watch_ms+1000
+local e=watching_process(a)
+if e==c or has_second(a,b,e,d)then
+return nil
+end
+return d
+end
 g=second_until(a,b,f)
 end
 if not stand_idle(a,b,c,g and 2251799813685248+g or b.idlers)then
 return 1000
 end
 return g and math.max(1,g-b.now_ms)or 0
+end
+local function look_again(a,b)
+return a.is_behind and math.min(b,a.now_ms+1000)or b
 end
 local function wait_for_work(a,b,c,d,e,f)
 local g,h=b.now_ms,next_start_ms(b,c)
@@ -3705,6 +3515,11 @@ end
 note_time(b)
 return wait_idle(a.idle,b,d,i,e)
 end
+local function see_to_rest(a,b)
+if b.due_ms<=b.now_ms then
+see_to(a,b,b.now_ms)
+end
+end
 local function may_hand(a,b,c,d,e)
 return b.idle>0
 and b.how.counted
@@ -3716,6 +3531,25 @@ and b.marks%4==0
 and b.due_ms>b.now_ms
 and redis.call('EXISTS',a)==0
 end
+local function hand_over(a,b,c,d,e,f)
+local g={c,f}
+widen(b,16,g,'~')
+redis.call('HSET',a.jobs,unpack(g))
+local h,i=b.now_ms,next_token(b.token,b.now_us)
+local j,k=pop_living(a.idle,b)
+if not j then
+return false,true
+end
+local l,m=tonumber(string.match(j,':(%d+)$')),ticket_of(j)
+if not k or not l then
+publish_to(m,come_message(m),b.how)
+see_to_second(a.idle,b,process_of(m),h+1000)
+return false,true
+end
+local n=h+l
+local o={seq=c,name=d,size=#f,token=i,ends_ms=n}
+local p={'job',m.id,c,exact(i),exact(n)}
+local q=table.concat(p,' ')..'\\n'..d..'\\n'..e
 local function take_back_handed(a,b)
 local c=math.floor(b.seq/1000)
 local d=pack_new_run('r',c,b.size,1,b.name)
@@ -3740,75 +3574,22 @@ end
 take_back_handed(a,b)
 return true
 end
-local function note_handed(a,b)
-note_due(a,b.ends_ms)
-note_alike(a,note_key('w',b.name),0,1,0,0)
-a.token,a.claimed=b.token,a.claimed+b.size
-end
-local function hand_over(a,b,c,d,e,f)
-local g={c,f}
-widen(b,16,g,'~')
-redis.call('HSET',a.jobs,unpack(g))
-local h,i=b.now_ms,next_token(b.token,b.now_us)
-local j,k=pop_living(a.idle,b)
-if not j then
-return false,true
-end
-local l,m=tonumber(string.match(j,':(%d+)$')),ticket_of(j)
-if not k or not l then
-publish_to(m,come_message(m),b.how)
-see_to_second(a.idle,b,process_of(m),h+1000)
-return false,true
-end
-local n=h+l
-local o={seq=c,name=d,size=#f,token=i,ends_ms=n}
-local p={'job',m.id,c,exact(i),exact(n)}
-local q=table.concat(p,' ')..'\\n'..d..'\\n'..e
 if
 not store_handed(a,b,o)
 or not publish_to(m,q,b.how)and take_back_lease(a,o)
 then
 return false,true
 end
+local function note_handed(a,b)
+note_due(a,b.ends_ms)
+note_alike(a,note_key('w',b.name),0,1,0,0)
+a.token,a.claimed=b.token,a.claimed+b.size
+end
 note_handed(b,o)
 see_to(a.idle,b,n)
 return true,false
-end
-local function look_again(a,b)
-return a.is_behind and math.min(b,a.now_ms+1000)or b
-end
-local function see_to_rest(a,b)
-if b.due_ms<=b.now_ms then
-see_to(a,b,b.now_ms)
-end
 end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 4, 26, 2, 45, 13, 3, 1, 3, 2, 3, 2, 8, 4, 11, 1, 10, 1, 3, 6, 8, 1, 4, 1, 3, 2, 6, 3, 12, 2, 4, 6, 7, 2, 12, 5, 18, 2, 36, 3, 10], text: `local BACKOFF,BACKOFF_MS,BACKOFF_MAX_MS,JITTER=3,1000,3600000,20
-local function full_head(a)
-return struct.pack(
-'>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-0,
-#a.name,
-a.name,
-a.priority,
-a.max_attempts,
-a.max_run_ms,
-a.backoff,
-a.backoff_ms,
-a.backoff_max_ms,
-a.jitter,
-#a.group,
-a.group,
-#a.id,
-a.id,
-#a.unique,
-a.unique,
-#a.trace,
-a.trace,
-#a.tags,
-a.tags,
-a.keep_result_ms
-)
-end
+const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 32, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local BACKOFF,BACKOFF_MS,BACKOFF_MAX_MS,JITTER=3,1000,3600000,20
 local function read_job(a,b)
 if string.byte(a)>0 then
 local c,d=plain_name(a,b)
@@ -3857,12 +3638,6 @@ end
 local function has_flag(a,b)
 return a%(b*2)>=b
 end
-local function with_flag(a,b)
-return has_flag(a,b)and a or a+b
-end
-local function flagged(a,b)
-return a==1 and b or with_flag(a,b)
-end
 local function fields_of(a)
 local b={}
 for c,d in ipairs(a)do
@@ -3870,6 +3645,69 @@ b[c*2-1]=d
 b[c*2]='r'..d
 end
 return b
+end
+local function tell_options(a,b,c,d)
+a[#a+1]=b
+a[#a+1]=d.id==''and c or d.id
+a[#a+1]=d.priority
+a[#a+1]=d.max_attempts
+a[#a+1]=d.max_run_ms
+a[#a+1]=d.group
+a[#a+1]=d.trace
+a[#a+1]=d.tags
+end
+local function payload_of(a,b,c,d,e)
+if has_flag(e,64)then
+return redis.call('HGET',a,'b'..b)
+end
+return string.sub(c,d)
+end
+local function with_flag(a,b)
+return has_flag(a,b)and a or a+b
+end
+local function flagged(a,b)
+return a==1 and b or with_flag(a,b)
+end
+local function record_fields(a,b,c,d)
+if#d<=16384 then
+return{b,c..d},#c+#d,0
+end
+set_mark(a,128)
+a.stands_apart=true
+return{b,c,'b'..b,d},#c+#d,64
+end
+local function full_head(a)
+return struct.pack(
+'>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+0,
+#a.name,
+a.name,
+a.priority,
+a.max_attempts,
+a.max_run_ms,
+a.backoff,
+a.backoff_ms,
+a.backoff_max_ms,
+a.jitter,
+#a.group,
+a.group,
+#a.id,
+a.id,
+#a.unique,
+a.unique,
+#a.trace,
+a.trace,
+#a.tags,
+a.tags,
+a.keep_result_ms
+)
+end
+local function add_run(a,b,c)
+a[#a+1]='r'..b
+a[#a+1]=c
+end
+local function size_of(a,b)
+return b and b.size or#a
 end
 local function find_job(a,b)
 local c=string.find(b,'^%d+$')and b or redis.call('HGET',a.ids,'i'..b)
@@ -3881,40 +3719,6 @@ if not d[1]then
 return nil
 end
 return c,d[1],d[2]and unpack_run(d[2])or nil
-end
-local STATES={
-r='ready',
-b='ready',
-w='blocked',
-s='scheduled',
-c='claimed',
-x='stopping',
-d='dead',
-f='done',
-}
-local function state_of(a)
-return a and STATES[a.state]or'ready'
-end
-local function record_fields(a,b,c,d)
-if#d<=16384 then
-return{b,c..d},#c+#d,0
-end
-set_mark(a,128)
-a.stands_apart=true
-return{b,c,'b'..b,d},#c+#d,64
-end
-local function add_run(a,b,c)
-a[#a+1]='r'..b
-a[#a+1]=c
-end
-local function size_of(a,b)
-return b and b.size or#a
-end
-local function payload_of(a,b,c,d,e)
-if has_flag(e,64)then
-return redis.call('HGET',a,'b'..b)
-end
-return string.sub(c,d)
 end
 local function flag_job(a,b,c,d,e,f)
 if e and has_flag(e.flags,f)then
@@ -3928,46 +3732,18 @@ e.flags=flagged(e.flags,f)
 store_run(a,c,e,e.state,e.at_ms)
 return e
 end
-local function unflag_job(a,b,c,d)
-c.flags=c.flags-d
-store_run(a,b,c,c.state,c.at_ms)
-end
-local function add_line(a,b,c)
-local d=math.min(#b,1024)
-while d<#b and string.find(b,'^[\\128-\\191]',d+1)do
-d=d-1
-end
-return add_entry(a,struct.pack('>d',c)..string.sub(b,1,d),100,0)
-end
-local function rewrite_job(a,b,c,d,e,f)
-local g=full_head(d)..string.sub(f,d.body_at)
-local h=state_of(e)
-local i=h=='stopping'and'claimed'or h
-local j=#g-#f
-redis.call('HSET',a,c,g)
-b[i]=b[i]+j
-if e then
-e.size,e.flags=e.size+j,e.flags==1 and 0 or e.flags
-store_run(a,c,e,e.state,e.at_ms)
-end
-end
-local function tell_page(a,b,c,d,e)
-local f=budget_of(#c)
-for g=1,#c,100 do
-local h={unpack(c,g,math.min(g+100-1,#c))}
-local i=redis.call('HMGET',b,unpack(fields_of(h)))
-for j,k in ipairs(h)do
-local l,m=i[j*2-1],i[j*2]
-local n=m and unpack_run(m)
-if l and e(k,l,n)then
-spend(f,1,tell_job(a,b,k,l,n,d))
-if not is_left(f)then
-return g+j-1
-end
-end
-end
-end
-return#c
+local function state_of(a)
+local STATES={
+r='ready',
+b='ready',
+w='blocked',
+s='scheduled',
+c='claimed',
+x='stopping',
+d='dead',
+f='done',
+}
+return a and STATES[a.state]or'ready'
 end
 local function tell_job(a,b,c,d,e,f)
 local g=read_job(d,f)
@@ -4005,17 +3781,141 @@ a[#a+1]=n
 end
 return size_of(d,e)+#k+#(h[2]or'')+#(h[3]or'')
 end
-local function tell_options(a,b,c,d)
-a[#a+1]=b
-a[#a+1]=d.id==''and c or d.id
-a[#a+1]=d.priority
-a[#a+1]=d.max_attempts
-a[#a+1]=d.max_run_ms
-a[#a+1]=d.group
-a[#a+1]=d.trace
-a[#a+1]=d.tags
+local function tell_page(a,b,c,d,e)
+local f=budget_of(#c)
+for g=1,#c,100 do
+local h={unpack(c,g,math.min(g+100-1,#c))}
+local i=redis.call('HMGET',b,unpack(fields_of(h)))
+for j,k in ipairs(h)do
+local l,m=i[j*2-1],i[j*2]
+local n=m and unpack_run(m)
+if l and e(k,l,n)then
+spend(f,1,tell_job(a,b,k,l,n,d))
+if not is_left(f)then
+return g+j-1
+end
+end
+end
+end
+return#c
+end
+local function add_line(a,b,c)
+local d=math.min(#b,1024)
+while d<#b and string.find(b,'^[\\128-\\191]',d+1)do
+d=d-1
+end
+return add_entry(a,struct.pack('>d',c)..string.sub(b,1,d),100,0)
+end
+local function rewrite_job(a,b,c,d,e,f)
+local g=full_head(d)..string.sub(f,d.body_at)
+local h=state_of(e)
+local i=h=='stopping'and'claimed'or h
+local j=#g-#f
+redis.call('HSET',a,c,g)
+b[i]=b[i]+j
+if e then
+e.size,e.flags=e.size+j,e.flags==1 and 0 or e.flags
+store_run(a,c,e,e.state,e.at_ms)
+end
+end
+local function unflag_job(a,b,c,d)
+c.flags=c.flags-d
+store_run(a,b,c,c.state,c.at_ms)
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [4, 17, 1, 34, 1, 11, 1, 11, 3, 11, 1, 10, 5, 17, 2, 20, 3, 10, 2, 14, 2, 8, 4, 13, 2, 12, 3, 1, 4, 2, 1, 28, 2, 8], text: `local function lease_jobs(a,b,c,d)
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [180, 8, -78, 17, 2, 20, 78, 2, -7, 1, 7, 28, -175, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
+for c=2,#b,2 do
+local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
+local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
+b[c]=pack_new_run('r',k,h,1,l)
+end
+redis.call('HSET',a,unpack(b))
+end
+local function claimed_before(a,b,c,d)
+local e,f={},0
+repeat
+local g=c>0
+and redis.call('ZRANGEBYSCORE',a.leases,d,d,'LIMIT',f,'1000')
+or{}
+local h=#g>0 and redis.call('HMGET',a.jobs,unpack(fields_of(g)))or{}
+for i,j in ipairs(g)do
+local k=h[i*2]and unpack_run(h[i*2])
+if k and k.token>b and k.token<=b+c then
+e[k.token-b]={seq=j,record=h[i*2-1],run=k}
+end
+end
+f=f+#g
+until#g<1000
+return e
+end
+local function tell_again(a,b,c,d)
+local e,f={},{}
+local g=0
+for h=1,c do
+local i=b[h]
+if i then
+local j=read_job(i.record,d)
+if not j.is_plain then
+tell_options(f,g,i.seq,j)
+end
+e[#e+1]=tonumber(i.seq)
+e[#e+1]=i.run.token
+e[#e+1]=i.run.attempts
+e[#e+1]=j.name
+e[#e+1]=payload_of(a,i.seq,i.record,j.body_at,i.run.flags)
+g=g+1
+end
+end
+return e,f
+end
+local function reclaim_lost(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0',c)
+local LOST={kind='lost',message='the lease ended before the job did'}
+for e=#d,1,-1 do
+local f=d[e]
+local g=redis.call('HMGET',a.jobs,f,'r'..f)
+redis.call('ZREM',a.leases,f)
+if g[1]then
+local h,i=read_job(g[1],b.usual),unpack_run(g[2])
+end_claim(a,b,h,i)
+if i.state=='x'then
+cancel_job(a,b,f,h,i)
+elseif i.attempts>=h.max_attempts then
+bury_claimed(a,b,f,h,i,LOST)
+count_job(b,'d',i.name)
+else
+happened(b,'reclaimed',f,h,i,LOST.kind)
+local j=place_ready(a,b,h,f,i.size,'b')
+local k={what='l',at_ms=b.now_ms,claimed_ms=i.at_ms,kind=''}
+note_history(a.jobs,f,i,k)
+store_run(a.jobs,f,i,j,b.now_ms)
+note_failure(a.jobs,f,b.now_ms,LOST)
+end
+if i.state~='x'then
+b.reclaimed=b.reclaimed+1
+count_job(b,'r',i.name)
+end
+end
+end
+return#d
+end
+local function claim_jobs(a,b,c,d,e)
+local f,g=take_ready(a,b,d)
+local h=#f/3
+local function leave_taken(a,b,c)
+if#c.prioritized>0 then
+redis.call('ZREM',a.prioritized,unpack(c.prioritized))
+end
+if c.passed>0 and redis.pcall('LTRIM',a.ready,string.format('%d',c.passed),'-1').err then
+b.ghosts=math.max(b.ghosts,c.ghosts)+c.listed
+end
+end
+if h==0 then
+leave_taken(a,b,f)
+return{},{},0,0,0,g
+end
+local i=next_token(b.token,b.now_us)-1
+b.token=i
+local function lease_jobs(a,b,c,d)
 local e=string.format('%.0f',b.now_ms+d)
 local f,g=b.token,b.events
 local h,i,j,k={},{},{},{}
@@ -4072,6 +3972,20 @@ end
 local p=b.marks
 widen(b,32,k,'+inf')
 if type(redis.pcall('ZADD',a.leases,unpack(k)))=='table'then
+local function take_back_leases(a,b,c)
+local d={}
+for e=1,#c,3 do
+local f,g,h=c[e],c[e+1],c[e+2]
+if not h then
+local i=string.byte(g)>0
+local j=i and plain_name(g,b.usual)or read_job(g,b.usual).name
+h=pack_new_run('r',math.floor(f/1000),#g,i and 1 or 0,j)
+end
+d[#d+1]='r'..f
+d[#d+1]=h
+end
+redis.call('HSET',a,unpack(d))
+end
 take_back_leases(a.jobs,b,c)
 b.marks,b.ghosts=p,c.ghosts
 return nil
@@ -4088,15 +4002,6 @@ note_due(b,b.now_ms+d)
 note_spans(b,'w',l,b.now_us/1000,1)
 return h,i
 end
-local function claim_jobs(a,b,c,d,e)
-local f,g=take_ready(a,b,d)
-local h=#f/3
-if h==0 then
-leave_taken(a,b,f)
-return{},{},0,0,0,g
-end
-local i=next_token(b.token,b.now_us)-1
-b.token=i
 local j,k=lease_jobs(a,b,f,e)
 if not j then
 if b.over==0 then
@@ -4109,43 +4014,6 @@ b.arrival_us=arrival_after(b.arrival_us,c,b.now_us,h)
 end
 return j,k,h,i,b.now_ms+e,g
 end
-local function claimed_before(a,b,c,d)
-local e,f={},0
-repeat
-local g=c>0
-and redis.call('ZRANGEBYSCORE',a.leases,d,d,'LIMIT',f,'1000')
-or{}
-local h=#g>0 and redis.call('HMGET',a.jobs,unpack(fields_of(g)))or{}
-for i,j in ipairs(g)do
-local k=h[i*2]and unpack_run(h[i*2])
-if k and k.token>b and k.token<=b+c then
-e[k.token-b]={seq=j,record=h[i*2-1],run=k}
-end
-end
-f=f+#g
-until#g<1000
-return e
-end
-local function tell_again(a,b,c,d)
-local e,f={},{}
-local g=0
-for h=1,c do
-local i=b[h]
-if i then
-local j=read_job(i.record,d)
-if not j.is_plain then
-tell_options(f,g,i.seq,j)
-end
-e[#e+1]=tonumber(i.seq)
-e[#e+1]=i.run.token
-e[#e+1]=i.run.attempts
-e[#e+1]=j.name
-e[#e+1]=payload_of(a,i.seq,i.record,j.body_at,i.run.flags)
-g=g+1
-end
-end
-return e,f
-end
 local function take_back_records(a,b)
 local c={}
 for d=1,#b,2 do
@@ -4155,28 +4023,6 @@ end
 for d=1,#c,2000 do
 redis.pcall('HDEL',a,unpack(c,d,math.min(d+1999,#c)))
 end
-end
-local function take_back_leases(a,b,c)
-local d={}
-for e=1,#c,3 do
-local f,g,h=c[e],c[e+1],c[e+2]
-if not h then
-local i=string.byte(g)>0
-local j=i and plain_name(g,b.usual)or read_job(g,b.usual).name
-h=pack_new_run('r',math.floor(f/1000),#g,i and 1 or 0,j)
-end
-d[#d+1]='r'..f
-d[#d+1]=h
-end
-redis.call('HSET',a,unpack(d))
-end
-local function take_back_runs(a,b)
-for c=2,#b,2 do
-local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
-local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
-b[c]=pack_new_run('r',k,h,1,l)
-end
-redis.call('HSET',a,unpack(b))
 end
 local function give_back(a,b,c,d,e,f)
 redis.call('ZREM',a.leases,c)
@@ -4202,63 +4048,8 @@ call_idle(a,b,math.min(c,8))
 if d<math.huge then
 see_to(a,b,d)
 end
-end
-local LOST={kind='lost',message='the lease ended before the job did'}
-local function reclaim_lost(a,b,c)
-local d=redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0',c)
-for e=#d,1,-1 do
-local f=d[e]
-local g=redis.call('HMGET',a.jobs,f,'r'..f)
-redis.call('ZREM',a.leases,f)
-if g[1]then
-local h,i=read_job(g[1],b.usual),unpack_run(g[2])
-end_claim(a,b,h,i)
-if i.state=='x'then
-cancel_job(a,b,f,h,i)
-elseif i.attempts>=h.max_attempts then
-bury_claimed(a,b,f,h,i,LOST)
-count_job(b,'d',i.name)
-else
-happened(b,'reclaimed',f,h,i,LOST.kind)
-local j=place_ready(a,b,h,f,i.size,'b')
-local k={what='l',at_ms=b.now_ms,claimed_ms=i.at_ms,kind=''}
-note_history(a.jobs,f,i,k)
-store_run(a.jobs,f,i,j,b.now_ms)
-note_failure(a.jobs,f,b.now_ms,LOST)
-end
-if i.state~='x'then
-b.reclaimed=b.reclaimed+1
-count_job(b,'r',i.name)
-end
-end
-end
-return#d
-end
-local function leave_taken(a,b,c)
-if#c.prioritized>0 then
-redis.call('ZREM',a.prioritized,unpack(c.prioritized))
-end
-if c.passed>0 and redis.pcall('LTRIM',a.ready,string.format('%d',c.passed),'-1').err then
-b.ghosts=math.max(b.ghosts,c.ghosts)+c.listed
-end
 end` }
-const namesModule: LuaText = { file: 'lua/shared/queue/names.lua', taken: [4, 7, 1, 3, 3, 6, 2, 9, 2, 6, 7, 4, 1, 3, 2, 4, 2, 5, 2, 6, 2, 10, 2, 9, 4, 19], text: `local function holder_of_unique(a,b,c)
-local d,e,f=string.match(redis.call('HGET',a,'u'..b)or'','^(%d+) (%a) (%d+)$')
-if not d or(e=='w'and tonumber(f)<=c)then
-return nil
-end
-return d
-end
-local function hold_unique(a,b,c,d,e)
-redis.call('HSET',a,'u'..b,string.format('%s %s %.0f',c,d,e))
-end
-local function forget_old_uniques(a,b,c)
-drop_over(a,math.max(4,2*b),function(d)
-local e=string.match(d,' w (%d+)$')
-return e and tonumber(e)<=c
-end)
-end
-local function free_unique(a,b,c,d)
+const namesModule: LuaText = { file: 'lua/shared/queue/names.lua', taken: [26, 9, 2, 6, 50, 9, -98, 7, 70, 10, -79, 3, 35, 4, 1, 3, -40, 6, 36, 4, 2, 5, 2, 6, 27, 19], text: `local function free_unique(a,b,c,d)
 local e,f=string.sub(b.unique,1,1),string.sub(b.unique,2)
 if e=='s'or(e=='d'and d)then
 local g=redis.call('HGET',a,'u'..f)
@@ -4273,12 +4064,47 @@ if b.id~=''and redis.call('HGET',a,'i'..b.id)==c then
 redis.call('HDEL',a,'i'..b.id)
 end
 end
+local function leave_tags(a,b,c,d)
+local e={d and'\\0'..b or nil}
+for f in string.gmatch(c,'[^%z]+')do
+e[#e+1]=f..'\\0'..b
+end
+if#e>0 then
+redis.call('ZREM',a,unpack(e))
+end
+end
+local function holder_of_unique(a,b,c)
+local d,e,f=string.match(redis.call('HGET',a,'u'..b)or'','^(%d+) (%a) (%d+)$')
+if not d or(e=='w'and tonumber(f)<=c)then
+return nil
+end
+return d
+end
+local function enter_tags(a,b,c)
+local d={}
+for e in string.gmatch(c,'[^%z]+')do
+d[#d+1]='0'
+d[#d+1]=e..'\\0'..b
+end
+if#d>0 then
+redis.call('ZADD',a,unpack(d))
+end
+end
+local function hold_unique(a,b,c,d,e)
+redis.call('HSET',a,'u'..b,string.format('%s %s %.0f',c,d,e))
+end
 local function job_of_key(a,b,c)
 local d,e=string.match(redis.call('HGET',a,'k'..b)or'','^(%d+) w (%d+)$')
 return d and tonumber(e)>c and d or nil
 end
 local function remember_job_key(a,b,c,d)
 redis.call('HSET',a,'k'..b,string.format('%s w %.0f',c,d+86400000))
+end
+local function forget_old_uniques(a,b,c)
+drop_over(a,math.max(4,2*b),function(d)
+local e=string.match(d,' w (%d+)$')
+return e and tonumber(e)<=c
+end)
 end
 local function key_again(a)
 local b,c=string.sub(a.unique,1,1),string.sub(a.unique,2)
@@ -4293,25 +4119,6 @@ local function hold_again(a,b,c)
 local d,e=key_again(b)
 if d then
 hold_unique(a,d,c,e,0)
-end
-end
-local function enter_tags(a,b,c)
-local d={}
-for e in string.gmatch(c,'[^%z]+')do
-d[#d+1]='0'
-d[#d+1]=e..'\\0'..b
-end
-if#d>0 then
-redis.call('ZADD',a,unpack(d))
-end
-end
-local function leave_tags(a,b,c,d)
-local e={d and'\\0'..b or nil}
-for f in string.gmatch(c,'[^%z]+')do
-e[#e+1]=f..'\\0'..b
-end
-if#e>0 then
-redis.call('ZREM',a,unpack(e))
 end
 end
 local function other_tags(a,b,c,d)
@@ -4333,7 +4140,7 @@ end
 end
 return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 4, 9, 1, 1, 2, 8, 1, 10, 5, 6, 5, 8, 2, 5, 3, 25, 5, 19, 2, 4, 7, 8, 1, 7, 2, 12, 1, 11], text: `local function put_out(a,b,c,d)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d)
 b.sent=math.max(b.sent+1,b.now_us)
 local e=string.format('%.0f',b.sent)
 redis.call('HSET',a.jobs,'x'..e,struct.pack('>Hc0',#c,c)..d)
@@ -4346,6 +4153,7 @@ local i=e=='f'and f==''and redis.call('HGET',a.jobs,'o'..d)or f
 put_out(a,b,g,'e'..pack_end(e,h,i))
 b.moved=b.moved+#i
 end
+local ENDS={f='done',d='dead',x='cancelled',a='absent'}
 local function split_ref(a,b)
 local c,d=string.match(b,'^q(.*)\\1(.*)$')
 if c then
@@ -4355,7 +4163,6 @@ local e=redis.call('HGET',a,b)
 local f=e and read_job(e).id or''
 return'',f==''and b or f
 end
-local ENDS={f='done',d='dead',x='cancelled',a='absent'}
 local function tell_parent(a,b,c,d)
 local e,f=split_ref(b,c)
 local g,h,i,j='pending','','',''
@@ -4388,6 +4195,8 @@ end
 end
 return false
 end
+local function take_entries(a,b,c,d,e,f)
+local g,h=0,0
 local function waits_since(a,b,c)
 local d='('..b..'\\0'..exact(c)
 return c>0
@@ -4418,29 +4227,6 @@ else
 hear_of_parent(a,b,c,d,pack_end('a',d,''))
 end
 end
-local function settle_asked(a,b,c)
-local d=0
-for e,f in ipairs(b.asked or{})do
-local g=f.ref
-local h='['..g..'\\0'..exact(f.newest)
-local i=c>0
-and redis.call('ZRANGEBYLEX',a.children,'['..g..'\\0',h,'LIMIT','0',c)
-or{}
-local j,k=unpack_end(redis.call('HGET',a.jobs,'z'..g))
-for l,m in ipairs(i)do
-redis.call('ZREM',a.children,m)
-if settle_child(a,b,string.sub(m,#g+2),j,k)then
-d=d+1
-end
-end
-c=c-#i
-end
-return d,c
-end
-local function settle_news(a,b,c)
-local d,e=settle_asked(a,b,c)
-return d+settle_children(a,b,e)
-end
 local function work_of(a)
 local b=4
 for c,d in ipairs({a[1+17],a[1+18]})do
@@ -4456,8 +4242,6 @@ c.specs=unpack_spec(d)
 enqueue_spec(a,b,c,1,0,exact(number_jobs(b,1)))
 return work_of(c.specs)
 end
-local function take_entries(a,b,c,d,e,f)
-local g,h=0,0
 for i=f,#e,2 do
 if g>=2000 then
 break
@@ -4478,33 +4262,31 @@ end
 end
 end
 return h
+end
+local function settle_news(a,b,c)
+local function settle_asked(a,b,c)
+local d=0
+for e,f in ipairs(b.asked or{})do
+local g=f.ref
+local h='['..g..'\\0'..exact(f.newest)
+local i=c>0
+and redis.call('ZRANGEBYLEX',a.children,'['..g..'\\0',h,'LIMIT','0',c)
+or{}
+local j,k=unpack_end(redis.call('HGET',a.jobs,'z'..g))
+for l,m in ipairs(i)do
+redis.call('ZREM',a.children,m)
+if settle_child(a,b,string.sub(m,#g+2),j,k)then
+d=d+1
+end
+end
+c=c-#i
+end
+return d,c
+end
+local d,e=settle_asked(a,b,c)
+return d+settle_children(a,b,e)
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 1, 3, 2, 7, 6, 3, 3, 3, 2, 4, 2, 1, 1, 4, 5, 16, 1, 10, 7, 38, 1, 15, 2, 16, 2, 8, 2, 2, 1, 12, 2, 22, 4, 15, 1, 22, 5, 7, 2, 8, 1, 8], text: `local USUAL,USUAL_HEAD=255,'\\255'
-local function plain_head(a,b)
-return a==b and USUAL_HEAD or string.char(#a)..a
-end
-local function plain_name(a,b)
-local c=string.byte(a)
-if c==USUAL then
-return b,2
-end
-return string.sub(a,2,c+1),c+2
-end
-local function is_behind(a)
-return math.max(a.last,a.token)>(a.now_ms+1000)*1000
-end
-local function note_key(a,b)
-return#b<255 and a..b or a
-end
-local function bucket_of_all(a,b)
-local c=bucket_of(b)
-return(a==b or bucket_of(a)==c)and c or nil
-end
-local function note_alike(a,b,c,d,e,f)
-e,f=e>0 and e or 0,f>0 and f or 0
-local g=struct.pack('>Bc0BHdd',#b,b,c,d,e,f)
-a.noted=a.noted and a.noted..g or g
-end
+const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 47, 10, -38, 3, 35, 6, 18, 38, -55, 10, 46, 15, 47, 22, -67, 3, -110, 4, 106, 1, -105, 1, 1, 4, -17, 3, 113, 12, 55, 4, -206, 7, 199, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -276, 3], text: `local USUAL,USUAL_HEAD=255,'\\255'
 local function is_quiet(a,b)
 if
 a.layout~=QUEUE_LAYOUT
@@ -4515,21 +4297,14 @@ then
 return false
 end
 if a.marks>1 and a.due_ms>a.now_ms+1000 then
+local function is_behind(a)
+return math.max(a.last,a.token)>(a.now_ms+1000)*1000
+end
 if is_behind(a)then
 return false
 end
 end
 return not a.record or tonumber(string.match(a.record,'^%d+'))<tonumber(b)
-end
-local function has_twice(a)
-local b={}
-for c,d in ipairs(a)do
-if b[d]then
-return true
-end
-b[d]=true
-end
-return false
 end
 local function judge_plain(a,b,c)
 local d,e,f,g={},{},0,0
@@ -4569,6 +4344,16 @@ n=n+v
 o=v<o and v or o
 p=v>p and v or p
 end
+local function has_twice(a)
+local b={}
+for c,d in ipairs(a)do
+if b[d]then
+return true
+end
+b[d]=true
+end
+return false
+end
 if not m and has_twice(e)then
 return nil
 end
@@ -4583,44 +4368,6 @@ latest=p,
 runs=h,
 are_in_turn=m and l-k==g-1,
 }
-end
-local function note_ran(a,b)
-local c,d=a.now_ms,#b.runs
-local e=c-b.soonest
-local f=b.name and bucket_of_all(c-b.latest,e)
-if f then
-local g=c*d-b.since_sum
-return note_alike(a,note_key('a',b.name),f,d,g,e)
-end
-local g={}
-for h,i in ipairs(b.runs)do
-local j,k,l,m,n,o,p=struct.unpack('>c1dHdI4B',i)
-g[#g+1]=m
-g[#g+1]=string.sub(i,p)
-end
-note_spans(a,'a',g,c,1)
-end
-local function names_of(a)
-local b={a.name or nil}
-for c=1,a.name and 0 or#a.runs do
-local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',a.runs[c])
-b[c]=string.sub(a.runs[c],j)
-end
-return b
-end
-local function note_waited(a,b,c,d,e)
-local f,g=a.now_us,#b
-local h,i=(f-b[g])/1000,(f-b[1])/1000
-local j=d and bucket_of_all(h,i)
-if j then
-local k=(f*g-e)/1000
-return note_alike(a,note_key('w',c[1]),j,g,k,i)
-end
-local k={}
-for l,m in ipairs(b)do
-k[l*2-1],k[l*2]=m,c[l]
-end
-note_spans(a,'w',k,f,1000)
 end
 local function look_at_listed(a,b)
 if b==0 then
@@ -4644,10 +4391,45 @@ end
 end
 return c,f
 end
+local function note_ran(a,b)
+local c,d=a.now_ms,#b.runs
+local e=c-b.soonest
+local function bucket_of_all(a,b)
+local c=bucket_of(b)
+return(a==b or bucket_of(a)==c)and c or nil
+end
+local f=b.name and bucket_of_all(c-b.latest,e)
+local function note_alike(a,b,c,d,e,f)
+e,f=e>0 and e or 0,f>0 and f or 0
+local g=struct.pack('>Bc0BHdd',#b,b,c,d,e,f)
+a.noted=a.noted and a.noted..g or g
+end
+local function note_key(a,b)
+return#b<255 and a..b or a
+end
+if f then
+local g=c*d-b.since_sum
+return note_alike(a,note_key('a',b.name),f,d,g,e)
+end
+local g={}
+for h,i in ipairs(b.runs)do
+local j,k,l,m,n,o,p=struct.unpack('>c1dHdI4B',i)
+g[#g+1]=m
+g[#g+1]=string.sub(i,p)
+end
+note_spans(a,'a',g,c,1)
+end
 local function lease_plain(a,b,c,d,e,f)
 local g,h,i,j=exact(f),b.now_ms,b.token,b.usual
 local k,l,m,n,o={},{},{},{},#d
 local p,q,r=true,0,0
+local function plain_name(a,b)
+local c=string.byte(a)
+if c==USUAL then
+return b,2
+end
+return string.sub(a,2,c+1),c+2
+end
 for s,t in ipairs(d)do
 local u,v=e[s],s*2
 local w,x,y=#u,plain_name(u,j)
@@ -4677,16 +4459,23 @@ if redis.pcall('LTRIM',a.ready,string.format('%d',o),'-1').err then
 b.ghosts=b.ghosts+o
 end
 note_due(b,f)
+local function note_waited(a,b,c,d,e)
+local f,g=a.now_us,#b
+local h,i=(f-b[g])/1000,(f-b[1])/1000
+local j=d and bucket_of_all(h,i)
+if j then
+local k=(f*g-e)/1000
+return note_alike(a,note_key('w',c[1]),j,g,k,i)
+end
+local k={}
+for l,m in ipairs(b)do
+k[l*2-1],k[l*2]=m,c[l]
+end
+note_spans(a,'w',k,f,1000)
+end
 note_waited(b,d,k,p,r)
 b.token,b.ready,b.claimed=i+o,b.ready-q,b.claimed+q
 return p and{k[1]}or k,l
-end
-local function plain_line(a,b,c,d,e)
-local f=#a
-a[f+1],a[f+2],a[f+3],a[f+4]=b,c,'\\t',d
-for g,h in ipairs(e)do
-a[f+3+g*2],a[f+4+g*2]='\\t',spelled(h)
-end
 end
 local function add_acked_line(a,b,c,d)
 local e={c[d+1]}
@@ -4694,6 +4483,21 @@ for f=2,b.are_in_turn and 1 or#b.numbers do
 e[f]=c[d+(f-1)*2+1]
 end
 local f,g=table.concat(b.numbers,' '),table.concat(e,' ')
+local function plain_line(a,b,c,d,e)
+local f=#a
+a[f+1],a[f+2],a[f+3],a[f+4]=b,c,'\\t',d
+for g,h in ipairs(e)do
+a[f+3+g*2],a[f+4+g*2]='\\t',spelled(h)
+end
+end
+local function names_of(a)
+local b={a.name or nil}
+for c=1,a.name and 0 or#a.runs do
+local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',a.runs[c])
+b[c]=string.sub(a.runs[c],j)
+end
+return b
+end
 plain_line(a,'\\n*acked\\t',f,g,names_of(b))
 end
 local function publish_pieces(a,b,c)
@@ -4703,23 +4507,11 @@ if type(e)=='number'then
 b[1]=message_head(e,c)
 send(d,table.concat(b))
 end
+end
+local function plain_head(a,b)
+return a==b and USUAL_HEAD or string.char(#a)..a
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [3, 15, 11, 10, 4, 17, 2, 10, 2, 8, 1, 3, 2, 5, 10, 3, 2, 3, 1, 14, 2, 19, 2, 8, 1, 10, 2, 12, 5, 18, 2, 5, 5, 3, 1, 3, 2, 19, 4, 6], text: `local function add_entry(a,b,c,d)
-local e,f=0,''
-if a then
-e,f=struct.unpack('>I4',a),string.sub(a,5)
-end
-if e>=c then
-local g=1
-for h=1,d do
-g=g+2+struct.unpack('>H',f,g)
-end
-local h=g+2+struct.unpack('>H',f,g)
-f=string.sub(f,1,g-1)..string.sub(f,h)
-end
-return struct.pack('>I4',e+1)..f..struct.pack('>H',#b)..b
-end
-local function mark_place(a,b)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [29, 10, 4, 17, 2, 10, -69, 15, 65, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
 if b.group~=''then
 set_mark(a,2)
 if is_marked(a,64)then
@@ -4756,13 +4548,20 @@ note_due(b,b.now_ms)
 b.scheduled=b.scheduled+e
 return's'
 end
-local function leave_ready(a,b,c,d)
-if c.group~=''then
-leave_group(a,c,d,b.now_us)
-elseif not is_marked(b,1)or redis.call('ZREM',a.prioritized,d)==0 then
-b.left=b.left or b.ghosts
-b.ghosts=b.ghosts+1
+local function add_entry(a,b,c,d)
+local e,f=0,''
+if a then
+e,f=struct.unpack('>I4',a),string.sub(a,5)
 end
+if e>=c then
+local g=1
+for h=1,d do
+g=g+2+struct.unpack('>H',f,g)
+end
+local h=g+2+struct.unpack('>H',f,g)
+f=string.sub(f,1,g-1)..string.sub(f,h)
+end
+return struct.pack('>I4',e+1)..f..struct.pack('>H',#b)..b
 end
 local function is_above(a,b)
 return type(a)=='number'and a>b
@@ -4772,6 +4571,22 @@ return is_above(redis.pcall('LLEN',a.ready),b.ghosts)
 or(is_marked(b,1)and is_above(redis.pcall('ZCARD',a.prioritized),0))
 or(is_marked(b,2)and is_above(redis.pcall('LLEN',a.turns),0))
 end
+local function leave_ready(a,b,c,d)
+if c.group~=''then
+leave_group(a,c,d,b.now_us)
+elseif not is_marked(b,1)or redis.call('ZREM',a.prioritized,d)==0 then
+b.left=b.left or b.ghosts
+b.ghosts=b.ghosts+1
+end
+end
+local function frees_others(a)
+if a.idle==0 or a.ready==0 then
+return false
+end
+return is_marked(a,2)or parse_settings(a.settings).concurrency>0
+end
+local function sweep_ready(a,b,c)
+local d=b.ghosts-c
 local function is_gone(a,b)
 return redis.pcall('HEXISTS',a.jobs,b)==0
 end
@@ -4792,6 +4607,7 @@ c=c+e
 until e==0 or e<#d or c>=b
 return c
 end
+local e=sweep_front(a,d+10)
 local function sweep_back(a,b)
 local c=0
 repeat
@@ -4811,6 +4627,11 @@ c=c+g
 until g==0 or f>0 or c>=b
 return c
 end
+e=e+sweep_back(a,d+10)
+local f=b.ghosts-e
+local g=math.floor(f/500)>math.floor((f-d)/500)
+local h=g and redis.pcall('LLEN',a.ready)
+if type(h)=='number'and h<=3000 then
 local function rebuild(a)
 local b,c,d=redis.pcall('LRANGE',a.ready,'0','-1'),{},{}
 for e,f in ipairs(b)do
@@ -4829,40 +4650,9 @@ return-#d
 end
 return#b-#d
 end
-local function sweep_ready(a,b,c)
-local d=b.ghosts-c
-local e=sweep_front(a,d+10)
-e=e+sweep_back(a,d+10)
-local f=b.ghosts-e
-local g=math.floor(f/500)>math.floor((f-d)/500)
-local h=g and redis.pcall('LLEN',a.ready)
-if type(h)=='number'and h<=3000 then
 e=e+rebuild(a)
 end
 b.ghosts=math.max(0,b.ghosts-e)
-end
-local function ready_page(a,b,c)
-local d=redis.call('ZCOUNT',a.prioritized,'-inf','-4294967296')
-local e={}
-if b<d then
-local f=math.min(b+c,d)-1
-e=redis.call('ZRANGE',a.prioritized,string.format('%.0f',b),string.format('%.0f',f))
-end
-local f=#e
-if f<c then
-local g=math.max(0,b-d)
-local h=g+c-f-1
-local i=redis.call('LRANGE',a.ready,string.format('%.0f',g),string.format('%.0f',h))
-for j,k in ipairs(i)do
-e[#e+1]=k
-end
-end
-return e,f
-end
-local function stands_listed(a,b,c,d)
-return state_of(c)=='ready'
-and b.group==''
-and not(c and c.state=='b'and redis.call('ZSCORE',a,d))
 end
 local function may_do_more(a)
 return(a.work or 0)<2000 and(a.moved or 0)<4194304
@@ -4889,82 +4679,30 @@ leave_ready(a,b,d,c)
 b.ready=b.ready-f
 end
 end
-local function frees_others(a)
-if a.idle==0 or a.ready==0 then
-return false
+local function ready_page(a,b,c)
+local d=redis.call('ZCOUNT',a.prioritized,'-inf','-4294967296')
+local e={}
+if b<d then
+local f=math.min(b+c,d)-1
+e=redis.call('ZRANGE',a.prioritized,string.format('%.0f',b),string.format('%.0f',f))
 end
-return is_marked(a,2)or parse_settings(a.settings).concurrency>0
+local f=#e
+if f<c then
+local g=math.max(0,b-d)
+local h=g+c-f-1
+local i=redis.call('LRANGE',a.ready,string.format('%.0f',g),string.format('%.0f',h))
+for j,k in ipairs(i)do
+e[#e+1]=k
+end
+end
+return e,f
+end
+local function stands_listed(a,b,c,d)
+return state_of(c)=='ready'
+and b.group==''
+and not(c and c.state=='b'and redis.call('ZSCORE',a,d))
 end` }
-const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [5, 7, 2, 7, 2, 5, 3, 23, 3, 3, 2, 3, 3, 8, 2, 13, 16, 7, 2, 18, 2, 13, 3, 3, 1, 5, 4, 6, 9, 6, 2, 13, 2, 23, 2, 27, 2, 5, 1, 14, 2, 42], text: `local function pack_times(a)
-local b={}
-for c,d in ipairs(a)do
-b[c]=struct.pack('>d',d)
-end
-return table.concat(b)
-end
-local function note_short(a,b,c,d)
-if not is_short(d)then
-return leave_short(a,b,c)
-end
-redis.call('ZADD',a,exact(d.known_ms),c)
-b.chores=with_flag(b.chores,1)
-end
-local function try_progress(a)
-redis.call('ZADD',a.recurring,'XX','0','')
-redis.call('ZREM',a.short,'')
-redis.call('EXISTS',a.short)
-end
-local function save_progress(a,b,c,d)
-local e=d.every_ms==0
-if d.limit>0 and d.runs>=d.limit then
-d.complete,d.next_ms,d.times=true,0,{}
-elseif e then
-d.next_ms=d.times[1]or 0
-elseif d.until_ms>0 and d.next_ms>d.until_ms then
-d.complete,d.next_ms=true,0
-end
-local f=struct.pack(
-'>dddddB',
-d.next_ms,
-d.last_ms,
-d.last_job,
-d.runs,
-d.known_ms,
-d.complete and 1 or 0
-)
-redis.call('HSET',a.recurrences,'s'..c,f,'t'..c,pack_times(d.times))
-local g=d.next_ms>0 and not d.is_held
-redis.call('ZADD',a.recurring,g and exact(d.next_ms)or'9007199254740991',c)
-note_short(a.short,b,c,d)
-end
-local function pack_rule(a,b,c,d)
-return struct.pack('>ddHc0Hc0',a,b,#c,c,#d,d)
-end
-local function pack_template(a,b,c,d,e,f)
-return struct.pack('>dddd',a,b,c,d)..full_head(e)..f
-end
-local function begins_behind(a,b,c)
-if not a then
-return c
-elseif a.rule~=b or(a.complete and a.next_ms==0)then
-return math.max(c,a.last_ms)
-end
-return a.next_ms>0 and a.next_ms-1 or a.known_ms
-end
-local function begin_recurrence(a,b,c,d,e)
-local f=begins_behind(d,e,b.now_ms)
-set_mark(b,8)
-local g=d or{last_ms=0,last_job=0,runs=0}
-local h=struct.pack('>dddddB',0,g.last_ms,g.last_job,g.runs,f,0)
-redis.call('HSET',a.recurrences,'s'..c,h,'t'..c,'')
-local i=read_recurrence(a.recurrences,c)
-if i.every_ms>0 then
-i.next_ms=next_interval(i,f)
-end
-save_progress(a,b,c,i)
-return i
-end
-local function unpack_times(a)
+const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [107, 7, 2, 18, 18, 3, -19, 13, -144, 7, 144, 5, 4, 6, -157, 7, 10, 23, 203, 3, -80, 6, 2, 13, 2, 23, 2, 27, 5, 2, 1, 14, -220, 3, 2, 3, -42, 5, 50, 1, -11, 8, 3, 12, 188, 42], text: `local function unpack_times(a)
 local b={}
 for c=1,#a,8 do
 b[#b+1]=struct.unpack('>d',a,c)
@@ -4989,6 +4727,9 @@ complete=m==1,
 times=unpack_times(c or''),
 }
 end
+local function is_to_be_replaced(a)
+return#a.times>0 and a.times[1]>a.known_ms
+end
 local function read_recurrence(a,b)
 local c=redis.call('HMGET',a,'d'..b,'s'..b,'t'..b,'j'..b)
 if not c[1]then
@@ -5002,8 +4743,12 @@ d.until_ms,d.window_ms=h,i
 d.record=string.sub(e,j)
 return d
 end
-local function is_to_be_replaced(a)
-return#a.times>0 and a.times[1]>a.known_ms
+local function pack_times(a)
+local b={}
+for c,d in ipairs(a)do
+b[c]=struct.pack('>d',d)
+end
+return table.concat(b)
 end
 local function is_short(a)
 return a.every_ms==0
@@ -5016,6 +4761,39 @@ if d and redis.call('ZREM',a,c)==1 and redis.call('EXISTS',a)==0 then
 b.chores=b.chores-1
 end
 end
+local function note_short(a,b,c,d)
+if not is_short(d)then
+return leave_short(a,b,c)
+end
+redis.call('ZADD',a,exact(d.known_ms),c)
+b.chores=with_flag(b.chores,1)
+end
+local function save_progress(a,b,c,d)
+local e=d.every_ms==0
+if d.limit>0 and d.runs>=d.limit then
+d.complete,d.next_ms,d.times=true,0,{}
+elseif e then
+d.next_ms=d.times[1]or 0
+elseif d.until_ms>0 and d.next_ms>d.until_ms then
+d.complete,d.next_ms=true,0
+end
+local f=struct.pack(
+'>dddddB',
+d.next_ms,
+d.last_ms,
+d.last_job,
+d.runs,
+d.known_ms,
+d.complete and 1 or 0
+)
+redis.call('HSET',a.recurrences,'s'..c,f,'t'..c,pack_times(d.times))
+local g=d.next_ms>0 and not d.is_held
+redis.call('ZADD',a.recurring,g and exact(d.next_ms)or'9007199254740991',c)
+note_short(a.short,b,c,d)
+end
+local function spawn_due(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',a.recurring,'-inf',b.now_ms,'LIMIT','0',c)
+local e=0
 local function count_runs(a,b,c)
 if a.missed>0 then
 return a.missed
@@ -5085,9 +4863,6 @@ redis.call('HSET',a.jobs,'r'..k,pack_new_run('s',e,n,o,f.name))
 end
 d.last_ms,d.last_job,d.runs=e,j,d.runs+1
 end
-local function spawn_due(a,b,c)
-local d=redis.call('ZRANGEBYSCORE',a.recurring,'-inf',b.now_ms,'LIMIT','0',c)
-local e=0
 for f,g in ipairs(d)do
 if c>0 and e<4194304 then
 redis.call('ZREM',a.recurring,g)
@@ -5103,6 +4878,38 @@ c,e=c-#l,e+#h.record*(#l+1)
 save_progress(a,b,g,h)
 end
 end
+end
+local function pack_rule(a,b,c,d)
+return struct.pack('>ddHc0Hc0',a,b,#c,c,#d,d)
+end
+local function pack_template(a,b,c,d,e,f)
+return struct.pack('>dddd',a,b,c,d)..full_head(e)..f
+end
+local function try_progress(a)
+redis.call('ZADD',a.recurring,'XX','0','')
+redis.call('ZREM',a.short,'')
+redis.call('EXISTS',a.short)
+end
+local function begin_recurrence(a,b,c,d,e)
+local function begins_behind(a,b,c)
+if not a then
+return c
+elseif a.rule~=b or(a.complete and a.next_ms==0)then
+return math.max(c,a.last_ms)
+end
+return a.next_ms>0 and a.next_ms-1 or a.known_ms
+end
+local f=begins_behind(d,e,b.now_ms)
+set_mark(b,8)
+local g=d or{last_ms=0,last_job=0,runs=0}
+local h=struct.pack('>dddddB',0,g.last_ms,g.last_job,g.runs,f,0)
+redis.call('HSET',a.recurrences,'s'..c,h,'t'..c,'')
+local i=read_recurrence(a.recurrences,c)
+if i.every_ms>0 then
+i.next_ms=next_interval(i,f)
+end
+save_progress(a,b,c,i)
+return i
 end
 local function tell_recurrence(a,b,c)
 local d=read_recurrence(b,c)
@@ -5146,17 +4953,8 @@ a[#a+1]=h
 end
 return#d.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [15, 3, 2, 3, 2, 3, 1, 3, 1, 12, 3, 16, 3, 3, 1, 4, 3, 11, 1, 11, 9, 6, 2, 6, 2, 3, 5, 12, 1, 3, 2, 11, 3, 9, 1, 9, 2, 9, 1, 4, 2, 2, 1, 6, 2, 17, 2, 10], text: `local function pack_run(a,b,c)
-return struct.pack('>c1dHdI4Bc0',b,a.token,a.attempts,c,a.size,a.flags,a.name)
-end
-local function pack_new_run(a,b,c,d,e)
+const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 132, 10, -29, 2, -19, 4, 15, 2, -31, 9, 22, 9, -24, 2, 1, 6, 15, 4, -113, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
 return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
-end
-local function pack_claimed_run(a,b,c,d,e,f)
-return struct.pack('>c1dHdI4Bc0','c',a,b,c,d,e,f)
-end
-local function store_run(a,b,c,d,e)
-redis.call('HSET',a,'r'..b,pack_run(c,d,e))
 end
 local function unpack_run(a)
 local b,c,d,e,f,g,h=struct.unpack('>c1dHdI4B',a)
@@ -5186,12 +4984,34 @@ return'acked'
 end
 return a.state=='b'and'lost'or'retried'
 end
+local function pack_run(a,b,c)
+return struct.pack('>c1dHdI4Bc0',b,a.token,a.attempts,c,a.size,a.flags,a.name)
+end
+local function store_run(a,b,c,d,e)
+redis.call('HSET',a,'r'..b,pack_run(c,d,e))
+end
+local function note_history(a,b,c,d)
+local e=has_flag(c.flags,8)and redis.call('HGET',a,'h'..b)
+local f=struct.pack('>c1dHdd',d.what,d.at_ms,c.attempts,c.token,d.claimed_ms)
+redis.call('HSET',a,'h'..b,add_entry(e,f..d.kind,100,1))
+c.flags=flagged(c.flags,8)
+end
 local function pack_failure(a,b)
 return struct.pack('>dHc0',a,#b.kind,b.kind)..b.message
 end
-local function unpack_failure(a)
-local b,c,d=struct.unpack('>dHc0',a)
-return b,c,string.sub(a,d)
+local function note_failure(a,b,c,d)
+redis.call('HSET',a,'e'..b,pack_failure(c,d))
+end
+local function wait_again(a,b,c,d,e,f)
+local g='s'
+if f<=b.now_ms then
+g=place_ready(a,b,d,c,e.size,'r')
+else
+b.scheduled=b.scheduled+e.size
+redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
+note_due(b,f)
+end
+store_run(a.jobs,c,e,g,f)
 end
 local function pack_result(a,b)
 return struct.pack(
@@ -5204,6 +5024,13 @@ a.kind,
 #a.message
 )..a.message..a.result
 end
+local function pack_claimed_run(a,b,c,d,e,f)
+return struct.pack('>c1dHdI4Bc0','c',a,b,c,d,e,f)
+end
+local function unpack_failure(a)
+local b,c,d=struct.unpack('>dHc0',a)
+return b,c,string.sub(a,d)
+end
 local function unpack_result(a)
 local b,c,d,e,f,g=struct.unpack('>c1ddHc0I4',a)
 return{
@@ -5215,46 +5042,59 @@ message=string.sub(a,g,g+f-1),
 result=string.sub(a,g+f),
 }
 end
-local function note_history(a,b,c,d)
-local e=has_flag(c.flags,8)and redis.call('HGET',a,'h'..b)
-local f=struct.pack('>c1dHdd',d.what,d.at_ms,c.attempts,c.token,d.claimed_ms)
-redis.call('HSET',a,'h'..b,add_entry(e,f..d.kind,100,1))
-c.flags=flagged(c.flags,8)
+local function tell_log(a,b,c,d)
+local e=redis.call('HGET',b,'l'..c)
+for f,g in ipairs((list_entries(e)))do
+local h,i=struct.unpack('>d',g)
+a[#a+1]=d
+a[#a+1]=h
+a[#a+1]=string.sub(g,i)
+end
+return e and#e or 0
+end
+local function tell_history(a,b,c)
+local d,e={},0
+local function tell_one(a,b,c,d,e,f)
+local g=#a
+a[g+1],a[g+2],a[g+3],a[g+4],a[g+5]=b,c,d,e,f
+end
+tell_one(d,'enqueued',math.floor(b/1000),0,0,'')
+local f,g=list_entries(redis.call('HGET',a,'h'..b))
+local HAPPENED={
+t='retried',
+l='reclaimed',
+g='released',
+b='buried',
+q='requeued',
+x='stopping',
+f='acked',
+}
+for h,i in ipairs(f)do
+local j,k,l,m,n,o=struct.unpack('>c1dHdd',i)
+if j~='q'and m~=e then
+tell_one(d,'claimed',n,l,m,'')
+e=m
+end
+tell_one(d,HAPPENED[j],k,l,m,string.sub(i,o))
+end
+if c then
+local function tell_newest(a,b,c)
+if b.state=='f'then
+tell_one(a,'claimed',math.floor(b.token/1000),b.attempts,b.token,'')
+tell_one(a,'acked',b.at_ms,b.attempts,b.token,'')
+elseif(b.state=='c'or b.state=='x')and b.token~=c then
+tell_one(a,'claimed',b.at_ms,b.attempts,b.token,'')
+end
+end
+tell_newest(d,c,e)
+end
+return d,g
 end
 local function note_run(a,b,c)
 if c.next_ms>0 then
 note_due(b,c.next_ms)
 see_to(a,b,c.next_ms)
 end
-end
-local function note_failure(a,b,c,d)
-redis.call('HSET',a,'e'..b,pack_failure(c,d))
-end
-local function backoff_of(a,b)
-local c=0
-if a.backoff==1 then
-c=a.backoff_ms
-elseif a.backoff==2 then
-c=a.backoff_ms*b.attempts
-elseif a.backoff==3 then
-c=a.backoff_ms*2^math.min(b.attempts-1,40)
-end
-if a.backoff_max_ms>0 then
-c=math.min(c,a.backoff_max_ms)
-end
-local d=b.token%1000*7919%1000/1000
-return math.floor(c*(1-a.jitter/100*d))
-end
-local function wait_again(a,b,c,d,e,f)
-local g='s'
-if f<=b.now_ms then
-g=place_ready(a,b,d,c,e.size,'r')
-else
-b.scheduled=b.scheduled+e.size
-redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
-note_due(b,f)
-end
-store_run(a.jobs,c,e,g,f)
 end
 local function begin_again(a,b,c,d,e)
 if e.state=='f'then
@@ -5274,55 +5114,22 @@ e.attempts=0
 store_run(a.jobs,c,e,f,b.now_ms)
 redis.call('HDEL',a.jobs,'o'..c)
 end
-local HAPPENED={
-t='retried',
-l='reclaimed',
-g='released',
-b='buried',
-q='requeued',
-x='stopping',
-f='acked',
-}
-local function tell_one(a,b,c,d,e,f)
-local g=#a
-a[g+1],a[g+2],a[g+3],a[g+4],a[g+5]=b,c,d,e,f
+local function backoff_of(a,b)
+local c=0
+if a.backoff==1 then
+c=a.backoff_ms
+elseif a.backoff==2 then
+c=a.backoff_ms*b.attempts
+elseif a.backoff==3 then
+c=a.backoff_ms*2^math.min(b.attempts-1,40)
 end
-local function tell_newest(a,b,c)
-if b.state=='f'then
-tell_one(a,'claimed',math.floor(b.token/1000),b.attempts,b.token,'')
-tell_one(a,'acked',b.at_ms,b.attempts,b.token,'')
-elseif(b.state=='c'or b.state=='x')and b.token~=c then
-tell_one(a,'claimed',b.at_ms,b.attempts,b.token,'')
+if a.backoff_max_ms>0 then
+c=math.min(c,a.backoff_max_ms)
 end
-end
-local function tell_history(a,b,c)
-local d,e={},0
-tell_one(d,'enqueued',math.floor(b/1000),0,0,'')
-local f,g=list_entries(redis.call('HGET',a,'h'..b))
-for h,i in ipairs(f)do
-local j,k,l,m,n,o=struct.unpack('>c1dHdd',i)
-if j~='q'and m~=e then
-tell_one(d,'claimed',n,l,m,'')
-e=m
-end
-tell_one(d,HAPPENED[j],k,l,m,string.sub(i,o))
-end
-if c then
-tell_newest(d,c,e)
-end
-return d,g
-end
-local function tell_log(a,b,c,d)
-local e=redis.call('HGET',b,'l'..c)
-for f,g in ipairs((list_entries(e)))do
-local h,i=struct.unpack('>d',g)
-a[#a+1]=d
-a[#a+1]=h
-a[#a+1]=string.sub(g,i)
-end
-return e and#e or 0
+local d=b.token%1000*7919%1000/1000
+return math.floor(c*(1-a.jitter/100*d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 3, 7, 21, 3, 1, 5, 4, 6, 3, 3, 9, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT,APART_LAYOUT='1','2'
+const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 20, 7, 55, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -158, 2, -13, 10, 3, 2, 181, 13, 19, 6, -188, 3, 1, 5, 123, 13, -132, 6, 109, 3, -86, 3, 1, 2, 1, 3, 138, 7, -36, 11, -153, 3], text: `local QUEUE_LAYOUT,APART_LAYOUT='1','2'
 local function read_queue(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
 local e,f=d[1]or QUEUE_LAYOUT,d[3]or string.rep('\\0',(29*8))
@@ -5378,43 +5185,12 @@ done=O,
 usual=string.sub(h,(29*8)+1),
 }
 end
-local function refusal_of_queue(a,b,c)
-if a.layout~=QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT '..a.layout)
-elseif b and a.codec~=b then
-return redis.error_reply('CODEC '..a.codec)
-elseif c and a.partitions>0 and a.partitions~=c then
-return redis.error_reply('PARTITIONS '..a.partitions)
-end
-return nil
-end
-local function open_queue(a,b,c,d)
-local e=read_queue(a,c or'',b)
-return refusal_of_queue(e,c,d),e
-end
 local function begin_call(a,b)
 local c=clock_us()
 a.now_us,a.now_ms,a.how=c,math.floor(c/1000),b
 if a.listened_ms>a.now_ms then
 a.events={}
 end
-end
-local function is_marked(a,b)
-return a.marks%(b*2)>=b
-end
-local function set_mark(a,b)
-if not is_marked(a,b)then
-a.marks=a.marks+b
-end
-end
-local function number_jobs(a,b)
-local c=math.max(a.last+1,a.now_us)
-a.last=c+b-1
-a.enqueued=a.enqueued+b
-return c
-end
-local function moves_of(a,b)
-return tonumber(redis.call('HGET',a,'m'..b)or 0)
 end
 local function widen(a,b,c,d)
 if a.marks%(b*2)<b then
@@ -5423,14 +5199,7 @@ c[#c+1]=d
 c[#c+1]=string.rep('~',65)
 end
 end
-local function begin_queue(a,b)
-if b.began_us==0 then
-b.began_us=b.now_us
-b.due_ms=9007199254740991
-redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
-redis.call('PERSIST',a)
-end
-end
+local function save_queue_and_call(a,b,c,d,e)
 local function packed_state(a)
 return struct.pack(
 '>dddddddddddddddddddddddddddddc0',
@@ -5478,35 +5247,32 @@ return redis.call('HSET',a,'state',c,d,e)
 end
 return redis.call('HSET',a,'state',c)
 end
+if c==''then
 local function save_queue(a,b)
 local c=packed_state(b)
 if c~=b.packed then
 write_state(a,b,c)
 end
 end
-local function save_queue_and_call(a,b,c,d,e)
-if c==''then
 return save_queue(a,b)
 end
 local f=call_record(d,b.now_ms,e)
 local g=write_state(a,b,packed_state(b),c,f)
 forget_old_calls(a,d,g,b.now_ms)
 end
-local function refuse_when_full(a)
-redis.call('ZADD',a.parents,'XX','0','')
+local function open_queue(a,b,c,d)
+local e=read_queue(a,c or'',b)
+local function refusal_of_queue(a,b,c)
+if a.layout~=QUEUE_LAYOUT then
+return redis.error_reply('LAYOUT '..a.layout)
+elseif b and a.codec~=b then
+return redis.error_reply('CODEC '..a.codec)
+elseif c and a.partitions>0 and a.partitions~=c then
+return redis.error_reply('PARTITIONS '..a.partitions)
 end
-local function try_rights(a,b)
-redis.call('HDEL',a.jobs,'')
-redis.call('ZREM',a.parents,'')
-redis.call('ZADD',a.parents,'XX','0','')
-redis.call('HGET',a.jobs,'')
-redis.call('HEXISTS',a.jobs,'')
-redis.call('ZSCORE',a.parents,'')
-redis.call('ZRANGEBYSCORE',a.parents,'+inf','-inf')
-redis.call('ZRANGEBYLEX',a.children,'+','-')
-if b.began_us>0 then
-redis.call('HSET',a.meta,'codec',b.codec)
+return nil
 end
+return refusal_of_queue(e,c,d),e
 end
 local function parse_settings(a)
 local b,c,d,e,f,g=
@@ -5521,6 +5287,57 @@ keep_count=tonumber(f),
 keep_ms=tonumber(g),
 }
 end
+local function read_burst(a,b,c)
+local d=redis.call('HGET',a,b)
+local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
+local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
+return h and tonumber(g)or 0
+end
+local function is_marked(a,b)
+return a.marks%(b*2)>=b
+end
+local function set_mark(a,b)
+if not is_marked(a,b)then
+a.marks=a.marks+b
+end
+end
+local function try_rights(a,b)
+redis.call('HDEL',a.jobs,'')
+redis.call('ZREM',a.parents,'')
+redis.call('ZADD',a.parents,'XX','0','')
+redis.call('HGET',a.jobs,'')
+redis.call('HEXISTS',a.jobs,'')
+redis.call('ZSCORE',a.parents,'')
+redis.call('ZRANGEBYSCORE',a.parents,'+inf','-inf')
+redis.call('ZRANGEBYLEX',a.children,'+','-')
+if b.began_us>0 then
+redis.call('HSET',a.meta,'codec',b.codec)
+end
+end
+local function number_jobs(a,b)
+local c=math.max(a.last+1,a.now_us)
+a.last=c+b-1
+a.enqueued=a.enqueued+b
+return c
+end
+local function refuse_when_full(a)
+redis.call('ZADD',a.parents,'XX','0','')
+end
+local function begin_queue(a,b)
+if b.began_us==0 then
+b.began_us=b.now_us
+b.due_ms=9007199254740991
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+redis.call('PERSIST',a)
+end
+end
+local function keep_burst(a,b,c)
+if c.rate_limit==0 or c.rate_burst==0 then
+return-redis.call('HDEL',a,b)
+end
+local d=string.format('%.0f,%.0f,%.0f',c.rate_limit,c.rate_window_ms,c.rate_burst)
+return redis.call('HSET',a,b,d)
+end
 local function format_settings(a)
 return string.format(
 '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
@@ -5532,42 +5349,17 @@ a.keep_count,
 a.keep_ms
 )
 end
-local function read_burst(a,b,c)
-local d=redis.call('HGET',a,b)
-local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
-local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
-return h and tonumber(g)or 0
-end
-local function keep_burst(a,b,c)
-if c.rate_limit==0 or c.rate_burst==0 then
-return-redis.call('HDEL',a,b)
-end
-local d=string.format('%.0f,%.0f,%.0f',c.rate_limit,c.rate_window_ms,c.rate_burst)
-return redis.call('HSET',a,b,d)
+local function moves_of(a,b)
+return tonumber(redis.call('HGET',a,'m'..b)or 0)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [4, 8, 2, 12, 2, 4, 4, 23, 9, 5, 2, 1, 1, 10, 1, 3, 1, 8, 1, 3, 3, 4, 2, 5, 1, 6, 2, 12, 2, 1, 1, 28, 1, 9, 2, 17, 2, 16, 3, 15, 2, 7, 2, 7, 2, 10, 2, 25, 3, 11, 1, 3, 2, 8, 16, 20, 3, 7, 2, 11], text: `local function bucket_of(a)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [75, 1, -72, 8, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -68, 9, 59, 5, 24, 1, -169, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 99, 1, -24, 7, -186, 5, 15, 3, 165, 10, 5, 16, -174, 5, 1, 6, 77, 16, 3, 15, -53, 17, 87, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 4, 328, 7, 2, 11], text: `local NO_SPREAD=struct.pack('>ddH',0,0,0)
+local function bucket_of(a)
 if a<1 then
 return 0
 end
 local b,c=math.frexp(a)
 local d=c*8+math.floor(b*16)-15
 return d<254 and d or 254
-end
-local function count_job(a,b,c)
-local d=a.counted
-if not d then
-d={}
-a.counted=d
-end
-local e=note_key(b,c)
-if not d[e]then
-d[e],d[#d+1]=0,e
-end
-d[e]=d[e]+1
-end
-local function count_note(a,b,c)
-local d=note_key(a,b)
-return struct.pack('>Bc0BHdd',#d,d,0,c,0,0)
 end
 local function note_spans(a,b,c,d,e)
 local f,g={},{}
@@ -5592,12 +5384,59 @@ for h,i in ipairs(f)do
 note_alike(a,i.key,i.bucket,i.count,i.sum,i.greatest)
 end
 end
-local PERIODS={
-minute={letter='m',length_ms=60000,slots=120},
-hour={letter='h',length_ms=3600000,slots=72},
-day={letter='d',length_ms=86400000,slots=90},
-}
-local NO_SPREAD=struct.pack('>ddH',0,0,0)
+local function leave_notes(a,b,c)
+local d=b.now_ms/60000-b.now_ms/60000%1
+local e=d~=b.minute
+if e then
+c=struct.pack('>Bc0BHdd',1,'m',0,0,d,0)..c
+end
+local f=redis.pcall('APPEND',a.notes,c)
+if type(f)~='number'then
+return
+end
+b.minute=d
+if f>16384 then
+local function fold(a)
+local b,c=redis.pcall('GET',a.notes),redis.pcall('HGET',a.stats,'names')
+if type(b)~='string'or type(c)=='table'then
+return false
+end
+local function changed_periods(a,b,c)
+local function read_names(a)
+local b={packed=a,count=0,known={}}
+local function parse_names(a)
+local b,c={},1
+while c<=#a do
+local d=string.byte(a,c)
+b[#b+1]=string.sub(a,c+1,c+d)
+c=c+1+d
+end
+return b
+end
+for c,d in ipairs(parse_names(a))do
+b.known[d],b.count=true,b.count+1
+end
+return b
+end
+local d,e=read_names(c),{}
+local function new_spread()
+return{sum=0,greatest=0,flat={},places={}}
+end
+local function new_tally(a)
+local b={wait=new_spread(),run=new_spread(),none=new_spread()}
+return{name=a,counts={0,0,0,0,0,0,0},spreads=b}
+end
+local function add_to_bucket(a,b,c)
+local d,e=a.flat,a.places[b]
+if not e then
+e=#d+2
+d[e-1],d[e],a.places[b]=b,0,e
+end
+d[e]=d[e]+c
+end
+local function tallies_of_notes(a)
+local b,c,d,e={},{by_name={},by_key={}},1,#a
+local f=struct.unpack
 local KINDS={
 e={place=1},
 d={place=4},
@@ -5608,35 +5447,6 @@ a={place=2,spread='run'},
 t={place=3,spread='run'},
 b={place=4,spread='run'},
 }
-local function field_of(a,b,c)
-return string.format('%s%d:%s',a.letter,b%a.slots,c)
-end
-local function add_to_bucket(a,b,c)
-local d,e=a.flat,a.places[b]
-if not e then
-e=#d+2
-d[e-1],d[e],a.places[b]=b,0,e
-end
-d[e]=d[e]+c
-end
-local function new_spread()
-return{sum=0,greatest=0,flat={},places={}}
-end
-local function new_tally(a)
-local b={wait=new_spread(),run=new_spread(),none=new_spread()}
-return{name=a,counts={0,0,0,0,0,0,0},spreads=b}
-end
-local function add_buckets(a,b)
-for c=1,#b,2 do
-add_to_bucket(a,b[c],b[c+1])
-end
-end
-local function add_span(a,b,c)
-a.sum=a.sum+b
-if c>a.greatest then
-a.greatest=c
-end
-end
 local function target_of(a,b)
 local c,d=KINDS[string.sub(b,1,1)],string.sub(b,2)
 local e=a.by_name[d]
@@ -5649,9 +5459,6 @@ local f=
 a.by_key[b]=f
 return f
 end
-local function tallies_of_notes(a)
-local b,c,d,e={},{by_name={},by_key={}},1,#a
-local f=struct.unpack
 while d<=e do
 local g,h,i,j,k
 g,h,i,j,k,d=f('>Bc0BHdd',a,d)
@@ -5678,31 +5485,58 @@ end
 end
 return b
 end
-local function parse_names(a)
-local b,c={},1
-while c<=#a do
-local d=string.byte(a,c)
-b[#b+1]=string.sub(a,c+1,c+d)
-c=c+1+d
+local f=tallies_of_notes(b)
+local function is_told_apart(a,b)
+if b~=''and not a.known[b]and a.count<100 then
+a.known[b],a.count=true,a.count+1
+a.packed=a.packed..string.char(#b)..b
 end
-return b
+return a.known[b]
 end
-local function sum_of(a)
-if#a==1 then
-return a[1]
+local PERIODS={
+minute={letter='m',length_ms=60000,slots=120},
+hour={letter='h',length_ms=3600000,slots=72},
+day={letter='d',length_ms=86400000,slots=90},
+}
+local function field_of(a,b,c)
+return string.format('%s%d:%s',a.letter,b%a.slots,c)
 end
-local b=new_tally('')
-for c,d in ipairs(a)do
-for e,f in ipairs(d.counts)do
-b.counts[e]=b.counts[e]+f
+local function enter_period(a,b,c,d,e)
+local f=math.floor(c*60000/b.length_ms)
+local g=field_of(b,f,d)
+local h=a[g]
+if not h or h.number~=f then
+h={number=f,tallies={}}
+a[g]=h
 end
-for e,f in ipairs({'wait','run'})do
-local g=d.spreads[f]
-add_span(b.spreads[f],g.sum,g.greatest)
-add_buckets(b.spreads[f],g.flat)
+h.tallies[#h.tallies+1]=e
+end
+for g,h in ipairs(f)do
+for i,j in ipairs(f[h])do
+local k=is_told_apart(d,j.name)and j.name
+for l,m in pairs(PERIODS)do
+enter_period(e,m,h,'',j)
+if k then
+enter_period(e,m,h,k,j)
 end
 end
-return b
+end
+end
+local g,h={},{names=d.packed}
+for i in pairs(e)do
+g[#g+1]=i
+end
+local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
+local function add_buckets(a,b)
+for c=1,#b,2 do
+add_to_bucket(a,b[c],b[c+1])
+end
+end
+local function add_span(a,b,c)
+a.sum=a.sum+b
+if c>a.greatest then
+a.greatest=c
+end
 end
 local function enlarge_spread(a,b,c)
 local d,e,f,g=struct.unpack('>ddH',a,b)
@@ -5735,59 +5569,28 @@ return struct.pack('>I4I5I5I5I5I5I5',unpack(e))
 ..f
 ..enlarge_spread(a,g,c.spreads.run)
 end
-local function read_names(a)
-local b={packed=a,count=0,known={}}
-for c,d in ipairs(parse_names(a))do
-b.known[d],b.count=true,b.count+1
+local function sum_of(a)
+if#a==1 then
+return a[1]
+end
+local b=new_tally('')
+for c,d in ipairs(a)do
+for e,f in ipairs(d.counts)do
+b.counts[e]=b.counts[e]+f
+end
+for e,f in ipairs({'wait','run'})do
+local g=d.spreads[f]
+add_span(b.spreads[f],g.sum,g.greatest)
+add_buckets(b.spreads[f],g.flat)
+end
 end
 return b
 end
-local function is_told_apart(a,b)
-if b~=''and not a.known[b]and a.count<100 then
-a.known[b],a.count=true,a.count+1
-a.packed=a.packed..string.char(#b)..b
-end
-return a.known[b]
-end
-local function enter_period(a,b,c,d,e)
-local f=math.floor(c*60000/b.length_ms)
-local g=field_of(b,f,d)
-local h=a[g]
-if not h or h.number~=f then
-h={number=f,tallies={}}
-a[g]=h
-end
-h.tallies[#h.tallies+1]=e
-end
-local function changed_periods(a,b,c)
-local d,e=read_names(c),{}
-local f=tallies_of_notes(b)
-for g,h in ipairs(f)do
-for i,j in ipairs(f[h])do
-local k=is_told_apart(d,j.name)and j.name
-for l,m in pairs(PERIODS)do
-enter_period(e,m,h,'',j)
-if k then
-enter_period(e,m,h,k,j)
-end
-end
-end
-end
-local g,h={},{names=d.packed}
-for i in pairs(e)do
-g[#g+1]=i
-end
-local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
 for j,k in ipairs(g)do
 local l=e[k]
 h[k]=add_to_period(i[j],l.number,sum_of(l.tallies))
 end
 return h
-end
-local function fold(a)
-local b,c=redis.pcall('GET',a.notes),redis.pcall('HGET',a.stats,'names')
-if type(b)~='string'or type(c)=='table'then
-return false
 end
 local d=changed_periods(a.stats,b,c or'')
 local e={}
@@ -5798,6 +5601,26 @@ end
 return type(redis.pcall('DEL',a.notes))=='number'
 and type(redis.pcall('HSET',a.stats,unpack(e)))=='number'
 end
+if fold(a)then
+redis.pcall('PEXPIRE',a.stats,'7862400000')
+b.minute=0
+end
+elseif e then
+redis.pcall('PEXPIRE',a.notes,'7862400000')
+end
+end
+local function count_job(a,b,c)
+local d=a.counted
+if not d then
+d={}
+a.counted=d
+end
+local e=note_key(b,c)
+if not d[e]then
+d[e],d[#d+1]=0,e
+end
+d[e]=d[e]+1
+end
 local function packed_notes(a)
 local b={a.noted}
 local c=a.counted or{}
@@ -5806,25 +5629,9 @@ b[#b+1]=struct.pack('>Bc0BHdd',#e,e,0,c[e],0,0)
 end
 return table.concat(b)
 end
-local function leave_notes(a,b,c)
-local d=b.now_ms/60000-b.now_ms/60000%1
-local e=d~=b.minute
-if e then
-c=struct.pack('>Bc0BHdd',1,'m',0,0,d,0)..c
-end
-local f=redis.pcall('APPEND',a.notes,c)
-if type(f)~='number'then
-return
-end
-b.minute=d
-if f>16384 then
-if fold(a)then
-redis.pcall('PEXPIRE',a.stats,'7862400000')
-b.minute=0
-end
-elseif e then
-redis.pcall('PEXPIRE',a.notes,'7862400000')
-end
+local function count_note(a,b,c)
+local d=note_key(a,b)
+return struct.pack('>Bc0BHdd',#d,d,0,c,0,0)
 end
 local function tell_spread(a,b,c)
 local d,e,f,g=struct.unpack('>ddH',b,c)
@@ -5844,9 +5651,24 @@ a[#a+1]=e[f]
 end
 tell_spread(a,b,tell_spread(a,b,e[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 1, 2, 9, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(a,b)
-return a<0 and b or a
+const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [197, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4, -193, 3], text: `local function try_taking(a,b,c)
+redis.call('ZREM',a.leases,'')
+redis.call('ZADD',a.leases,'XX','0','')
+if c then
+redis.call('ZRANGEBYSCORE',a.leases,'+inf','-inf')
+redis.call('LRANGE',a.turns,'1','0')
 end
+if is_marked(b,2)then
+redis.call('HDEL',a.groups,'')
+redis.call('HGET',a.groups,'')
+redis.call('LPOP',a.turns,'0')
+end
+if c and is_marked(b,2)then
+redis.call('LLEN',a.turns)
+end
+return is_marked(b,2)
+end
+local function take_ready(a,b,c)
 local function is_ready(a)
 return not a or string.find(a,'^[rb]')~=nil
 end
@@ -5858,6 +5680,47 @@ return true
 end
 local c=read_job(a)
 return c.group==''and c.priority==0
+end
+if
+is_marked(b,64)
+and(is_marked(b,1)or is_marked(b,2))
+then
+bring_returned(a,b,c)
+end
+local d={
+seen=b.ghosts>0 and{}or nil,
+ghosts=b.ghosts,
+passed=0,
+listed=0,
+prioritized={},
+before=0,
+behind=0,
+more_ghosts=1000,
+more_empty=100,
+}
+local SIDES={before={'-inf','(0'},behind={'(0','+inf'}}
+local function take_numbers(a,b,c)
+if#b==0 then
+return
+end
+local d=redis.call('HMGET',a,unpack(fields_of(b)))
+for e,f in ipairs(b)do
+if c.seen then
+c.seen[f]=true
+end
+c[#c+1]=f
+c[#c+1]=d[e*2-1]
+c[#c+1]=d[e*2]
+end
+end
+local function take_prioritized(a,b,c,d)
+local e,f=unpack(SIDES[b])
+local g=redis.call('ZRANGEBYSCORE',a.prioritized,e,f,'LIMIT',d[b],c)
+d[b]=d[b]+#g
+for h,i in ipairs(g)do
+d.prioritized[#d.prioritized+1]=i
+end
+take_numbers(a.jobs,g,d)
 end
 local function take_listed(a,b,c,d)
 local e=d.seen
@@ -5891,30 +5754,6 @@ d.more_ghosts=d.more_ghosts-1
 end
 end
 end
-end
-local function take_numbers(a,b,c)
-if#b==0 then
-return
-end
-local d=redis.call('HMGET',a,unpack(fields_of(b)))
-for e,f in ipairs(b)do
-if c.seen then
-c.seen[f]=true
-end
-c[#c+1]=f
-c[#c+1]=d[e*2-1]
-c[#c+1]=d[e*2]
-end
-end
-local SIDES={before={'-inf','(0'},behind={'(0','+inf'}}
-local function take_prioritized(a,b,c,d)
-local e,f=unpack(SIDES[b])
-local g=redis.call('ZRANGEBYSCORE',a.prioritized,e,f,'LIMIT',d[b],c)
-d[b]=d[b]+#g
-for h,i in ipairs(g)do
-d.prioritized[#d.prioritized+1]=i
-end
-take_numbers(a.jobs,g,d)
 end
 local function take_of_group(a,b)
 local c=redis.call('LRANGE',a.turns,'0','0')[1]
@@ -5973,6 +5812,7 @@ take_prioritized(a,'behind',g,d)
 end
 return d
 end
+if is_marked(b,128)and b.ready>4194304 then
 local function take_large(a,b,c,d)
 local e=budget_of(c)
 while is_left(e)do
@@ -5986,45 +5826,12 @@ spend(e,1,size_of(d[#d-1],g and unpack_run(g)))
 end
 return d,e.elements>0
 end
-local function take_ready(a,b,c)
-if
-is_marked(b,64)
-and(is_marked(b,1)or is_marked(b,2))
-then
-bring_returned(a,b,c)
-end
-local d={
-seen=b.ghosts>0 and{}or nil,
-ghosts=b.ghosts,
-passed=0,
-listed=0,
-prioritized={},
-before=0,
-behind=0,
-more_ghosts=1000,
-more_empty=100,
-}
-if is_marked(b,128)and b.ready>4194304 then
 return take_large(a,b,c,d)
 end
 return take_some(a,b,c,d),false
 end
-local function try_taking(a,b,c)
-redis.call('ZREM',a.leases,'')
-redis.call('ZADD',a.leases,'XX','0','')
-if c then
-redis.call('ZRANGEBYSCORE',a.leases,'+inf','-inf')
-redis.call('LRANGE',a.turns,'1','0')
-end
-if is_marked(b,2)then
-redis.call('HDEL',a.groups,'')
-redis.call('HGET',a.groups,'')
-redis.call('LPOP',a.turns,'0')
-end
-if c and is_marked(b,2)then
-redis.call('LLEN',a.turns)
-end
-return is_marked(b,2)
+local function pick(a,b)
+return a<0 and b or a
 end` }
 
 export interface AckAndClaimPlainArguments {
@@ -6074,6 +5881,8 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
   return found
 }
 
+const ackAndClaimPlainParts: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats']
+
 /**
  * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
  *
@@ -6082,8 +5891,8 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '4d8c33c714fc9ee9dbc7f65e05274c27dd8729cf', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 23, 1, keysLua, 94, 1, keysLua, 158, 1, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 12, 2, plainModule, 26, 10, plainModule, 11, 3, plainModule, 36, 6, ackAndClaimPlainLua, 14, 3, plainModule, 52, 38, plainModule, 42, 10, plainModule, 90, 15, ackAndClaimPlainLua, 17, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 24, 1, keysLua, 178, 1, keysLua, 185, 2, plainModule, 143, 22, ackAndClaimPlainLua, 18, 13, plainModule, 105, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 108, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 109, 10, statisticsModule, 24, 23, plainModule, 119, 2, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 165, 4, plainModule, 4, 7, plainModule, 169, 15, stateModule, 94, 7, plainModule, 184, 3, leaseModule, 155, 1, runModule, 3, 3, leaseModule, 156, 7, plainModule, 187, 10, dueModule, 19, 5, plainModule, 197, 1, plainModule, 129, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 132, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 133, 8, statisticsModule, 24, 23, plainModule, 141, 2, plainModule, 198, 4, ackAndClaimPlainLua, 39, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 51, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 52, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 54, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 59, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 61, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 65, 4, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, ackAndClaimPlainLua, 69, 10, plainModule, 209, 6, eventsModule, 37, 7, plainModule, 202, 7, plainModule, 121, 8, plainModule, 215, 2, ackAndClaimPlainLua, 79, 3, eventsModule, 37, 7, plainModule, 202, 7, ackAndClaimPlainLua, 82, 2, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, ackAndClaimPlainLua, 84, 14]),
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '4d8c33c714fc9ee9dbc7f65e05274c27dd8729cf', { reads: false, bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackAndClaimPlainLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, ackAndClaimPlainLua, 11, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, ackAndClaimPlainLua, 12, 2, plainModule, 1, 19, ackAndClaimPlainLua, 14, 3, plainModule, 20, 63, ackAndClaimPlainLua, 17, 1, { table: [2, 3, 4, 7, 8] }, plainModule, 83, 22, ackAndClaimPlainLua, 18, 13, plainModule, 105, 3, statisticsModule, 1, 8, plainModule, 108, 23, statisticsModule, 9, 23, plainModule, 131, 2, ackAndClaimPlainLua, 31, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 36, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 37, 2, plainModule, 133, 26, stateModule, 63, 7, plainModule, 159, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 162, 10, dueModule, 0, 5, plainModule, 172, 4, statisticsModule, 1, 8, plainModule, 108, 4, 176, 1, 113, 8, 177, 8, statisticsModule, 9, 23, plainModule, 185, 6, ackAndClaimPlainLua, 39, 11, idleModule, 0, 18, ackAndClaimPlainLua, 50, 1, sharedMessages, 0, 19, idleModule, 18, 16, sharedMessages, 19, 13, idleModule, 34, 3, sharedMessages, 32, 7, idleModule, 37, 37, ackAndClaimPlainLua, 51, 1, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 52, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 54, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 56, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 59, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 61, 4, statisticsModule, 32, 225, ackAndClaimPlainLua, 65, 4, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, ackAndClaimPlainLua, 69, 10, plainModule, 191, 6, eventsModule, 0, 7, plainModule, 197, 17, ackAndClaimPlainLua, 79, 3, eventsModule, 0, 7, plainModule, 197, 7, ackAndClaimPlainLua, 82, 2, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, ackAndClaimPlainLua, 84, 14]),
+  parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
     encoded[0] = args.codec
@@ -6182,14 +5991,16 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
   return found
 }
 
+const ackAndClaimParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'c8b7a5ae0c186f0c2aafaf692ad59377085be3e3', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, keysLua, 53, 1, keysLua, 95, 1, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, ackAndClaimLua, 11, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackAndClaimLua, 12, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimLua, 13, 1, stateModule, 186, 13, ackAndClaimLua, 14, 1, stateModule, 210, 6, ackAndClaimLua, 15, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 54, 1, keysLua, 61, 1, keysLua, 71, 1, keysLua, 76, 1, keysLua, 81, 1, keysLua, 89, 1, keysLua, 96, 1, keysLua, 107, 1, keysLua, 113, 1, keysLua, 120, 1, keysLua, 128, 1, keysLua, 136, 1, keysLua, 142, 1, keysLua, 146, 1, keysLua, 151, 1, keysLua, 159, 1, keysLua, 170, 1, keysLua, 179, 1, keysLua, 187, 1, keysLua, 186, 1, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 19, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 15, ackAndClaimLua, 21, 1, leaseModule, 111, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 22, 1, acksModule, 108, 8, ackAndClaimLua, 23, 3, stateModule, 77, 3, ackAndClaimLua, 26, 1, takeModule, 165, 17, ackAndClaimLua, 27, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 30, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 173, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 31, 6, plainModule, 11, 3, ackAndClaimLua, 37, 2, sharedNumbers, 0, 7, ackAndClaimLua, 39, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 189, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 188, 1, runModule, 81, 3, leaseModule, 191, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 69, 25, dueModule, 160, 10, recurrenceModule, 107, 3, recurrenceModule, 94, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 190, 3, recurrenceModule, 69, 25, recurrenceModule, 107, 3, recurrenceModule, 94, 13, recurrenceModule, 0, 7, recurrenceModule, 110, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 121, 42, namesModule, 0, 7, stateModule, 85, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 163, 27, recurrenceModule, 193, 16, dueModule, 102, 2, idleModule, 264, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 42, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 46, 1, dueModule, 106, 30, ackAndClaimLua, 47, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 49, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 162, 2, stateModule, 156, 6, stateModule, 164, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 50, 1, acksModule, 52, 3, ackAndClaimLua, 51, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 53, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 55, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 61, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 63, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 142, 1, jobModule, 81, 8, takeModule, 3, 12, takeModule, 143, 4, dueModule, 24, 32, takeModule, 147, 13, takeModule, 62, 1, takeModule, 48, 14, takeModule, 63, 9, takeModule, 15, 33, takeModule, 72, 57, takeModule, 160, 1, takeModule, 129, 1, sharedBudget, 0, 3, takeModule, 130, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 131, 11, takeModule, 161, 4, leaseModule, 74, 2, leaseModule, 219, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 94, 7, leaseModule, 55, 2, leaseModule, 141, 2, runModule, 3, 3, leaseModule, 143, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 67, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 78, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 80, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 264, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 84, 11]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'c8b7a5ae0c186f0c2aafaf692ad59377085be3e3', { reads: false, bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 11, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, ackAndClaimLua, 11, 1, sharedCalls, 0, 15, ackAndClaimLua, 12, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, ackAndClaimLua, 13, 1, stateModule, 145, 13, ackAndClaimLua, 14, 1, stateModule, 158, 6, ackAndClaimLua, 15, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 137, 7, jobModule, 1, 48, ackAndClaimLua, 19, 2, leaseModule, 8, 2, jobModule, 49, 8, leaseModule, 10, 15, ackAndClaimLua, 21, 1, leaseModule, 25, 3, jobModule, 57, 16, leaseModule, 28, 17, ackAndClaimLua, 22, 1, acksModule, 0, 8, ackAndClaimLua, 23, 3, stateModule, 164, 3, ackAndClaimLua, 26, 1, takeModule, 0, 17, ackAndClaimLua, 27, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 167, 5, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 7, ackAndClaimLua, 30, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 172, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 49, 8, endsModule, 174, 21, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 31, 6, plainModule, 11, 3, ackAndClaimLua, 37, 2, sharedNumbers, 0, 7, ackAndClaimLua, 39, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 73, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 76, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 185, 6, jobModule, 79, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 42, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 46, 1, dueModule, 136, 30, ackAndClaimLua, 47, 2, idleModule, 0, 18, ackAndClaimLua, 49, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 19, 13, idleModule, 34, 3, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, statisticsModule, 85, 10, 141, 5, endsModule, 197, 2, sharedMessages, 32, 7, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 32, 12, 52, 9, 50, 2, 61, 5, 67, 7, 95, 12, 74, 11, 107, 26, 134, 7, 146, 13, 175, 59, 49, 1, 66, 1, 133, 1, 159, 16, 234, 6, 44, 5, 240, 17, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 71, 40, endsModule, 0, 11, stateModule, 111, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 70, 1, 118, 13, acksModule, 76, 6, ackAndClaimLua, 50, 1, acksModule, 82, 3, ackAndClaimLua, 51, 2, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 53, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 55, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 61, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 63, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 49, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 117, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 57, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 63, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, leaseModule, 177, 15, ackAndClaimLua, 67, 11, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 78, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 80, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 84, 11]),
+  parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
     encoded[0] = args.codec
@@ -6270,14 +6081,16 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
   return found
 }
 
+const advanceParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('queue/advance', '14515bc46189415ea976a7115a8e7eeee3606718', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, advanceLua, 7, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, advanceLua, 9, 3, enqueueModule, 200, 3, acksModule, 108, 8, enqueueModule, 203, 7, advanceLua, 12, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, advanceLua, 15, 1, stateModule, 186, 13, advanceLua, 16, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 71, 1, keysLua, 76, 1, keysLua, 81, 1, keysLua, 89, 1, keysLua, 97, 1, keysLua, 107, 1, keysLua, 113, 1, keysLua, 120, 1, keysLua, 128, 1, keysLua, 152, 1, keysLua, 160, 1, keysLua, 171, 1, keysLua, 180, 1, keysLua, 188, 1, keysLua, 186, 1, stateModule, 173, 13, advanceLua, 17, 1, stateModule, 85, 6, advanceLua, 18, 1, enqueueModule, 49, 3, advanceLua, 19, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 142, 8, advanceLua, 20, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 42, 2, readyModule, 185, 6, advanceLua, 44, 3, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, advanceLua, 47, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 48, 1, acksModule, 105, 3, enqueueModule, 193, 7, advanceLua, 49, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, advanceLua, 50, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/advance', '14515bc46189415ea976a7115a8e7eeee3606718', { reads: false, bytes: false }, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, advanceLua, 7, 2, sharedCalls, 0, 15, advanceLua, 9, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 12, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, advanceLua, 15, 1, stateModule, 145, 13, advanceLua, 16, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 172, 13, advanceLua, 17, 1, stateModule, 185, 6, advanceLua, 18, 1, enqueueModule, 10, 3, advanceLua, 19, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 158, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 164, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 49, 8, endsModule, 157, 35, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, 73, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 20, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 42, 2, readyModule, 68, 6, advanceLua, 44, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 47, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 48, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 49, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, advanceLua, 50, 2]),
+  parts: advanceParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
     encoded[0] = args.codec
@@ -6347,14 +6160,16 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 
+const agreeParts: readonly string[] = ['meta']
+
 /**
  * Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  parts: agreeParts,
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -6405,14 +6220,16 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
   return found
 }
 
+const askParts: readonly string[] = ['meta', 'parents']
+
 /**
  * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
  *
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', '92f77d55b962a2a3b0e23485ec12ab7084c743e1', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 121, 1, askLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, askLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, askLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, askLua, 6, 18, jobModule, 72, 3, askLua, 24, 4, dueModule, 19, 5, askLua, 28, 2, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, askLua, 30, 2]),
-  parts: ['meta', 'parents'],
+  script: /* @__PURE__ */ linked('queue/ask', '92f77d55b962a2a3b0e23485ec12ab7084c743e1', { reads: false, bytes: false }, askParts, [{ locals: [1, 2] }, askLua, 0, 4, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, askLua, 4, 1, sharedCalls, 0, 15, askLua, 5, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, askLua, 6, 18, jobModule, 46, 3, askLua, 24, 4, dueModule, 0, 5, askLua, 28, 2, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, askLua, 30, 2]),
+  parts: askParts,
   encode(args) {
     return [
       args.caller,
@@ -6460,14 +6277,16 @@ export type AwaitEndAnswer =
   | { readonly status: 'absent' }
 
 
+const awaitEndParts: readonly string[] = ['meta', 'jobs', 'ids', 'results']
+
 /**
  * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', '830c42228aab5e9c06efb11f0d19f3b2bfb1e8fe', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 153, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, keysLua, 4, 2, keysLua, 62, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
-  parts: ['meta', 'jobs', 'ids', 'results'],
+  script: /* @__PURE__ */ linked('queue/await-end', '830c42228aab5e9c06efb11f0d19f3b2bfb1e8fe', { reads: false, bytes: true }, awaitEndParts, [{ locals: [1, 2, 4] }, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, awaitEndLua, 25, 1, jobModule, 131, 1, 46, 3, 132, 7, 76, 1, 73, 3, 77, 2, 139, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 140, 3, awaitEndLua, 26, 4]),
+  parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -6538,14 +6357,16 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
   return found
 }
 
+const buryParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/bury', '32104106d182bf6573de70b7e46f7bdf872f95aa', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, keysLua, 98, 1, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, buryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 8, 2, acksModule, 108, 8, buryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, buryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 71, 1, keysLua, 76, 1, keysLua, 81, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 129, 1, keysLua, 154, 1, keysLua, 161, 1, keysLua, 172, 1, keysLua, 181, 1, keysLua, 189, 1, keysLua, 186, 1, stateModule, 173, 13, buryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 15, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 21, 5, statisticsModule, 43, 4, buryLua, 34, 1, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, buryLua, 35, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 37, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, buryLua, 38, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 41, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 43, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, buryLua, 44, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/bury', '32104106d182bf6573de70b7e46f7bdf872f95aa', { reads: false, bytes: false }, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, buryLua, 7, 1, sharedCalls, 0, 15, buryLua, 8, 2, acksModule, 0, 8, buryLua, 10, 2, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, buryLua, 12, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 172, 13, buryLua, 13, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 158, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 164, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 15, 19, statisticsModule, 9, 2, 1, 8, 11, 17, plainModule, 113, 5, statisticsModule, 28, 4, buryLua, 34, 1, readyModule, 68, 4, stateModule, 145, 13, readyModule, 72, 2, buryLua, 35, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 37, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 38, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, buryLua, 41, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 43, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, buryLua, 44, 2]),
+  parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
     encoded[0] = args.codec
@@ -6601,14 +6422,16 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
   return found
 }
 
+const cancelParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', '4c12ece9bfdb7562c9776960b70eb4d635fb4684', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 99, 1, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, cancelLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, cancelLua, 5, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 64, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 82, 1, keysLua, 90, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 129, 1, keysLua, 154, 1, keysLua, 161, 1, keysLua, 172, 1, keysLua, 181, 1, keysLua, 189, 1, keysLua, 186, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 170, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 80, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, cancelLua, 7, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 44, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, cancelLua, 45, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 47, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 51, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 53, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, cancelLua, 54, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/cancel', '4c12ece9bfdb7562c9776960b70eb4d635fb4684', { reads: false, bytes: false }, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, cancelLua, 4, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, cancelLua, 5, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, stateModule, 191, 3, 172, 13, eventsModule, 18, 10, plainModule, 137, 7, jobModule, 1, 48, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 158, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 164, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 167, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, cancelLua, 7, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 44, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 45, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, cancelLua, 47, 4, readyModule, 74, 69, cancelLua, 51, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 53, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, cancelLua, 54, 2]),
+  parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
     encoded[0] = args.channel
@@ -6653,14 +6476,16 @@ export type ChangeParentsAnswer =
   | { readonly status: 'refused'; readonly state: string }
 
 
+const changeParentsParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled. A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent is no older job. In both cases nothing is changed. Safe to repeat.
  *
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-parents', 'fa1264730d04d1bf19d17dfead23681612eed95a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 100, 1, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, changeParentsLua, 5, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, changeParentsLua, 6, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 64, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 82, 1, keysLua, 109, 1, keysLua, 115, 1, keysLua, 123, 1, keysLua, 130, 1, keysLua, 155, 1, keysLua, 162, 1, keysLua, 173, 1, keysLua, 182, 1, keysLua, 190, 1, keysLua, 186, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 7, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 8, 4, dependenciesModule, 151, 7, changeParentsLua, 12, 6, stateModule, 170, 3, changeParentsLua, 18, 2, stateModule, 173, 13, changeParentsLua, 20, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 21, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 22, 4, dependenciesModule, 167, 11, changeParentsLua, 26, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 27, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, changeParentsLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 35, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 37, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, changeParentsLua, 38, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/change-parents', 'fa1264730d04d1bf19d17dfead23681612eed95a', { reads: false, bytes: false }, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, changeParentsLua, 5, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, changeParentsLua, 6, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 120, 11, changeParentsLua, 7, 1, jobModule, 143, 13, changeParentsLua, 8, 4, dependenciesModule, 220, 7, changeParentsLua, 12, 6, stateModule, 191, 3, changeParentsLua, 18, 2, stateModule, 172, 13, changeParentsLua, 20, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 21, 1, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 164, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 22, 4, dependenciesModule, 270, 11, changeParentsLua, 26, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 158, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 27, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 31, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 32, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, changeParentsLua, 35, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 37, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, changeParentsLua, 38, 2]),
+  parts: changeParentsParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
     encoded[0] = args.channel
@@ -6707,14 +6532,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
  *
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', 'd62b1148d18784a2cb6ff82131a0f6893d7b7e74', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 20, 1, keysLua, 28, 1, keysLua, 35, 1, keysLua, 41, 1, keysLua, 49, 1, keysLua, 57, 1, keysLua, 65, 1, keysLua, 73, 1, keysLua, 78, 1, keysLua, 83, 1, keysLua, 91, 1, keysLua, 101, 1, keysLua, 110, 1, keysLua, 116, 1, keysLua, 124, 1, keysLua, 131, 1, keysLua, 134, 1, keysLua, 137, 1, keysLua, 143, 1, keysLua, 147, 1, keysLua, 156, 1, keysLua, 163, 1, keysLua, 174, 1, keysLua, 183, 1, keysLua, 191, 1, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 3, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 6, 8, clearLua, 43, 4, clearLua, 14, 29, clearLua, 47, 4, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 0, 14, clearLua, 52, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, clearLua, 57, 6]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/clear', 'd62b1148d18784a2cb6ff82131a0f6893d7b7e74', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 3, stateModule, 0, 1, sharedAgreement, 12, 7, clearLua, 3, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 7, clearLua, 6, 45, sharedClock, 0, 4, clearLua, 51, 1, eventsModule, 55, 14, clearLua, 52, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 54, 1, stateModule, 1, 55, clearLua, 55, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, clearLua, 57, 6]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -6768,14 +6595,16 @@ export type ConfigureGroupAnswer =
   | { readonly status: 'unagreed' }
 
 
+const configureGroupParts: readonly string[] = ['meta', 'groups', 'turns', 'held', 'idle']
+
 /**
  * Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to repeat.
  *
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', 'cbaf377afa23e3d0e8212e4b3c9df43dfc30ad6b', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 42, 1, keysLua, 50, 1, keysLua, 58, 1, keysLua, 94, 1, configureGroupLua, 0, 12, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureGroupLua, 12, 1, sharedLine, 70, 9, configureGroupLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureGroupLua, 16, 1, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 210, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 17, 4, takeModule, 0, 3, configureGroupLua, 21, 1, groupsModule, 12, 7, configureGroupLua, 22, 4, keysLua, 1, 2, keysLua, 43, 1, keysLua, 51, 1, keysLua, 54, 1, keysLua, 59, 1, groupsModule, 185, 12, configureGroupLua, 26, 1, stateModule, 101, 8, configureGroupLua, 27, 3, stateModule, 216, 7, configureGroupLua, 30, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 35, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureGroupLua, 45, 12]),
-  parts: ['meta', 'groups', 'turns', 'held', 'idle'],
+  script: /* @__PURE__ */ linked('queue/configure-group', 'cbaf377afa23e3d0e8212e4b3c9df43dfc30ad6b', { reads: false, bytes: false }, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 12, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, configureGroupLua, 12, 1, sharedLine, 0, 9, configureGroupLua, 13, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, configureGroupLua, 16, 1, groupsModule, 116, 1, 3, 20, stateModule, 158, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 17, 4, takeModule, 179, 3, configureGroupLua, 21, 1, groupsModule, 168, 7, configureGroupLua, 22, 4, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 26, 1, stateModule, 194, 8, configureGroupLua, 27, 3, stateModule, 202, 7, configureGroupLua, 30, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 35, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 41, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 43, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureGroupLua, 45, 12]),
+  parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -6848,14 +6677,16 @@ export type ConfigureAnswer =
   | { readonly status: 'unagreed' }
 
 
+const configureParts: readonly string[] = ['meta', 'idle']
+
 /**
  * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', 'a45c5bad8e4e24f98a0049d3cb32331c760a5239', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, configureLua, 0, 13, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, configureLua, 13, 1, sharedLine, 70, 9, configureLua, 14, 3, stateModule, 186, 13, configureLua, 17, 1, stateModule, 210, 6, configureLua, 18, 1, groupsModule, 12, 7, configureLua, 19, 4, takeModule, 0, 3, configureLua, 23, 8, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, configureLua, 31, 1, stateModule, 199, 11, configureLua, 32, 2, stateModule, 101, 8, configureLua, 34, 2, dueModule, 19, 5, configureLua, 36, 3, stateModule, 216, 7, configureLua, 39, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 41, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 43, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, configureLua, 45, 12]),
-  parts: ['meta', 'idle'],
+  script: /* @__PURE__ */ linked('queue/configure', 'a45c5bad8e4e24f98a0049d3cb32331c760a5239', { reads: false, bytes: false }, configureParts, [{ locals: [1, 2] }, configureLua, 0, 13, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, configureLua, 13, 1, sharedLine, 0, 9, configureLua, 14, 3, stateModule, 145, 13, configureLua, 17, 1, stateModule, 158, 6, configureLua, 18, 1, groupsModule, 168, 7, configureLua, 19, 4, takeModule, 179, 3, configureLua, 23, 8, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, configureLua, 31, 1, stateModule, 209, 11, configureLua, 32, 2, stateModule, 194, 8, configureLua, 34, 2, dueModule, 0, 5, configureLua, 36, 3, stateModule, 202, 7, configureLua, 39, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 41, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 43, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureLua, 45, 12]),
+  parts: configureParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -6911,14 +6742,16 @@ export type DeliveredAnswer =
   | { readonly status: 'behind' }
 
 
+const deliveredParts: readonly string[] = ['meta', 'jobs', 'outbox']
+
 /**
  * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets greater ones, by `ahead`, and is to be brought again. Safe to repeat.
  *
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', '3844ac6be3e102efad913dc0144f6fcfeabe4140', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 132, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 190, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, deliveredLua, 24, 5]),
-  parts: ['meta', 'jobs', 'outbox'],
+  script: /* @__PURE__ */ linked('queue/delivered', '3844ac6be3e102efad913dc0144f6fcfeabe4140', { reads: false, bytes: false }, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 46, 3, deliveredLua, 21, 3, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, deliveredLua, 24, 5]),
+  parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
     encoded[0] = args.target
@@ -6953,14 +6786,16 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 
+const disbandParts: readonly string[] = ['meta']
+
 /**
  * Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('queue/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('queue/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: disbandParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -7007,14 +6842,16 @@ export type EnqueueAlikeAnswer =
   | { readonly status: 'unagreed' }
 
 
+const enqueueAlikeParts: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats']
+
 /**
  * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '1ff6dc215fca3d8c75f0a47d1375700d2c5e611a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 103, 1, keysLua, 164, 1, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueAlikeLua, 10, 1, sharedLine, 70, 9, enqueueAlikeLua, 11, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueAlikeLua, 14, 7, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueAlikeLua, 21, 2, stateModule, 85, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 1, 3, enqueueAlikeLua, 29, 2, stateModule, 101, 8, enqueueAlikeLua, 31, 2, keysLua, 4, 2, keysLua, 29, 1, keysLua, 104, 1, keysLua, 178, 1, keysLua, 185, 2, plainModule, 14, 3, enqueueAlikeLua, 33, 3, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 36, 1, idleModule, 235, 2, stateModule, 94, 7, idleModule, 237, 2, sharedTokens, 0, 3, idleModule, 239, 15, runModule, 3, 3, idleModule, 206, 7, runModule, 6, 3, idleModule, 213, 17, idleModule, 254, 6, idleModule, 230, 1, dueModule, 19, 5, idleModule, 231, 1, plainModule, 21, 5, idleModule, 232, 3, idleModule, 260, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 261, 3, enqueueAlikeLua, 37, 9, stateModule, 94, 7, enqueueAlikeLua, 46, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 77, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 48, 38, eventsModule, 37, 7, plainModule, 202, 7, enqueueAlikeLua, 86, 4, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, enqueueAlikeLua, 90, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 92, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, enqueueAlikeLua, 93, 2]),
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '1ff6dc215fca3d8c75f0a47d1375700d2c5e611a', { reads: false, bytes: false }, enqueueAlikeParts, [{ locals: [1, 2, 3, 5, 6] }, enqueueAlikeLua, 0, 10, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, enqueueAlikeLua, 10, 1, sharedLine, 0, 9, enqueueAlikeLua, 11, 3, sharedCalls, 0, 15, enqueueAlikeLua, 14, 7, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, enqueueAlikeLua, 21, 2, stateModule, 185, 6, enqueueAlikeLua, 23, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 24, 5, plainModule, 222, 3, enqueueAlikeLua, 29, 2, stateModule, 194, 8, enqueueAlikeLua, 31, 2, { table: [2, 4, 5, 7, 8] }, plainModule, 118, 3, enqueueAlikeLua, 33, 3, idleModule, 203, 11, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 21, 11, sharedMessages, 32, 7, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 36, 1, idleModule, 214, 2, stateModule, 63, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 0, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 0, 5, idleModule, 264, 1, plainModule, 113, 5, idleModule, 265, 4, 133, 1, 130, 3, 134, 4, 269, 3, enqueueAlikeLua, 37, 9, stateModule, 63, 7, enqueueAlikeLua, 46, 2, runModule, 0, 3, jobModule, 87, 26, plainModule, 137, 7, jobModule, 1, 45, stateModule, 164, 8, jobModule, 79, 8, 113, 4, leaseModule, 192, 10, enqueueAlikeLua, 48, 38, eventsModule, 0, 7, plainModule, 197, 7, enqueueAlikeLua, 86, 4, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, enqueueAlikeLua, 90, 2, statisticsModule, 32, 225, 277, 4, enqueueAlikeLua, 92, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, enqueueAlikeLua, 93, 2]),
+  parts: enqueueAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
     encoded[0] = args.codec
@@ -7082,14 +6919,16 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
   return found
 }
 
+const enqueueParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', '35aafd987a0e46dccc3ae4656f564be093825c48', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, enqueueLua, 9, 1, sharedLine, 70, 9, enqueueLua, 10, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, enqueueLua, 13, 2, enqueueModule, 200, 10, enqueueLua, 15, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, enqueueLua, 17, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 64, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 82, 1, keysLua, 90, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 129, 1, keysLua, 154, 1, keysLua, 161, 1, keysLua, 172, 1, keysLua, 181, 1, keysLua, 189, 1, keysLua, 186, 1, enqueueModule, 19, 8, enqueueLua, 18, 1, stateModule, 170, 3, enqueueLua, 19, 1, stateModule, 173, 13, enqueueLua, 20, 2, enqueueModule, 27, 15, enqueueLua, 22, 2, stateModule, 85, 6, enqueueLua, 24, 1, sharedNumbers, 0, 14, enqueueLua, 25, 1, enqueueModule, 49, 3, enqueueLua, 26, 1, stateModule, 101, 8, enqueueLua, 27, 1, enqueueModule, 42, 2, stateModule, 94, 7, enqueueModule, 44, 5, enqueueLua, 28, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, enqueueLua, 29, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 34, 2, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, enqueueLua, 36, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 37, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 3, stateModule, 166, 2, sharedCalls, 18, 11, stateModule, 168, 2, enqueueModule, 193, 7, enqueueLua, 38, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/enqueue', '35aafd987a0e46dccc3ae4656f564be093825c48', { reads: false, bytes: false }, enqueueParts, [{ locals: [1] }, enqueueLua, 0, 9, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, enqueueLua, 9, 1, sharedLine, 0, 9, enqueueLua, 10, 3, sharedCalls, 0, 15, enqueueLua, 13, 2, enqueueModule, 0, 10, enqueueLua, 15, 2, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, enqueueLua, 17, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 18, 1, stateModule, 191, 3, enqueueLua, 19, 1, stateModule, 172, 13, enqueueLua, 20, 2, enqueueModule, 245, 15, enqueueLua, 22, 2, stateModule, 185, 6, enqueueLua, 24, 1, sharedNumbers, 0, 14, enqueueLua, 25, 1, enqueueModule, 10, 3, enqueueLua, 26, 1, stateModule, 194, 8, enqueueLua, 27, 1, enqueueModule, 260, 2, stateModule, 63, 7, enqueueModule, 262, 5, enqueueLua, 28, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 145, 13, runModule, 3, 12, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 164, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, eventsModule, 18, 10, jobModule, 79, 34, 73, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 158, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 29, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 34, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 36, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 37, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, enqueueModule, 227, 7, enqueueLua, 38, 2]),
+  parts: enqueueParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
     encoded[0] = args.codec
@@ -7166,14 +7005,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = ['meta', 'jobs', 'leases']
+
 /**
  * Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet, is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody wants the job to stop.
  *
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', '162b2c31ea5fd4f3f066748506a4020a70a3e7b4', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 30, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, extendLua, 20, 4]),
-  parts: ['meta', 'jobs', 'leases'],
+  script: /* @__PURE__ */ linked('queue/extend', '162b2c31ea5fd4f3f066748506a4020a70a3e7b4', { reads: false, bytes: false }, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, extendLua, 20, 4]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
     encoded[0] = args.codec
@@ -7215,14 +7056,16 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
   return found
 }
 
+const failuresParts: readonly string[] = ['meta', 'kinds']
+
 /**
  * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
  *
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', '98f0e69975ed58fdd270c11d3d7b20e4fab02cb0', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 84, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
-  parts: ['meta', 'kinds'],
+  script: /* @__PURE__ */ linked('queue/failures', '98f0e69975ed58fdd270c11d3d7b20e4fab02cb0', { reads: true, bytes: false }, failuresParts, [{ locals: [1, 2] }, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, failuresLua, 0, 12]),
+  parts: failuresParts,
   encode() {
     return []
   },
@@ -7268,14 +7111,16 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
   return found
 }
 
+const findParts: readonly string[] = ['meta', 'jobs', 'ids']
+
 /**
  * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
  *
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('queue/find', '1b91c3bc752e22120b2156e32df7d142b63a6396', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, keysLua, 4, 2, keysLua, 62, 2, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
-  parts: ['meta', 'jobs', 'ids'],
+  script: /* @__PURE__ */ linked('queue/find', '1b91c3bc752e22120b2156e32df7d142b63a6396', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, findLua, 2, 2, sharedBudget, 10, 3, findLua, 4, 1, { table: [2, 3] }, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 120, 11, sharedBudget, 3, 4, plainModule, 137, 7, jobModule, 1, 45, runModule, 74, 4, jobModule, 144, 10, 143, 1, 154, 2, 117, 3, 46, 3, 67, 6, 156, 36, eventsModule, 69, 12, runModule, 89, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
+  parts: findParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.codec
@@ -7320,14 +7165,16 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
   return found
 }
 
+const historyParts: readonly string[] = ['meta', 'jobs', 'ids']
+
 /**
  * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
  *
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', 'abae3680ec8bc509ee63bbb45753c2159005a6a8', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 62, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
-  parts: ['meta', 'jobs', 'ids'],
+  script: /* @__PURE__ */ linked('queue/history', 'abae3680ec8bc509ee63bbb45753c2159005a6a8', { reads: true, bytes: false }, historyParts, [{ locals: [1, 2] }, historyLua, 0, 1, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, historyLua, 1, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  parts: historyParts,
   encode(args) {
     return [
       args.id,
@@ -7361,14 +7208,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 
+const inspectParts: readonly string[] = ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox']
+
 /**
  * A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many. `bytes` of the jobs in each state.
  *
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', '6cea3616c28dc9ed25d87e0d9e3778429cf66f03', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 21, 1, keysLua, 31, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 74, 1, keysLua, 92, 1, keysLua, 111, 1, keysLua, 133, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 186, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 210, 6, inspectLua, 9, 36]),
-  parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
+  script: /* @__PURE__ */ linked('queue/inspect', '6cea3616c28dc9ed25d87e0d9e3778429cf66f03', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, inspectLua, 1, 1, stateModule, 145, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 158, 6, inspectLua, 9, 36]),
+  parts: inspectParts,
   encode(args) {
     return [
       args.codec,
@@ -7443,14 +7292,16 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
   return found
 }
 
+const listFailedParts: readonly string[] = ['meta', 'jobs', 'failed', 'kinds']
+
 /**
  * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
  *
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-failed', '0a3a7cdbffe8561782e383d75ab92abc2c6dc1e3', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, keysLua, 79, 2, keysLua, 85, 2, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
-  parts: ['meta', 'jobs', 'failed', 'kinds'],
+  script: /* @__PURE__ */ linked('queue/list-failed', '0a3a7cdbffe8561782e383d75ab92abc2c6dc1e3', { reads: true, bytes: true }, listFailedParts, [{ locals: [1, 2] }, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, listFailedLua, 4, 1, { table: [3, 4] }, deadModule, 68, 28, listFailedLua, 5, 1, jobModule, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 137, 7, jobModule, 1, 45, runModule, 74, 4, jobModule, 144, 10, 143, 1, 154, 2, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
+  parts: listFailedParts,
   encode(args) {
     return [
       args.codec,
@@ -7498,14 +7349,16 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
   return found
 }
 
+const listParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked']
+
 /**
  * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
  *
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', '2a798552bb0a811dd2e6f3ac844e6cfa3b10ea28', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 15, 1, keysLua, 22, 1, keysLua, 32, 1, keysLua, 37, 1, keysLua, 75, 1, keysLua, 93, 1, keysLua, 112, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, keysLua, 11, 1, keysLua, 9, 1, keysLua, 16, 2, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
+  script: /* @__PURE__ */ linked('queue/list', '2a798552bb0a811dd2e6f3ac844e6cfa3b10ea28', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, listLua, 4, 5, { table: [3, 4] }, readyModule, 168, 18, listLua, 9, 27, plainModule, 137, 7, jobModule, 1, 45, 144, 10, 143, 1, 154, 2, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  parts: listParts,
   encode(args) {
     return [
       args.codec,
@@ -7548,14 +7401,16 @@ export type ListenAnswer =
   | { readonly status: 'full' }
 
 
+const listenParts: readonly string[] = ['meta', 'listeners']
+
 /**
  * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
  *
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', 'a168125e4d496f93f932a9d8b0ebf77f8ce81e0a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 165, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, listenLua, 27, 2]),
-  parts: ['meta', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/listen', 'a168125e4d496f93f932a9d8b0ebf77f8ce81e0a', { reads: false, bytes: false }, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, listenLua, 27, 2]),
+  parts: listenParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7605,14 +7460,16 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
   return found
 }
 
+const noteParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners']
+
 /**
  * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
  *
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '4ccc80254e54f4421ecba72610a093aad534299f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 166, 1, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, noteLua, 4, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, noteLua, 5, 2, acksModule, 108, 8, noteLua, 7, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, noteLua, 9, 2, keysLua, 4, 2, keysLua, 62, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 11, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 34, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 37, 3]),
-  parts: ['meta', 'jobs', 'ids', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/note', '4ccc80254e54f4421ecba72610a093aad534299f', { reads: false, bytes: false }, noteParts, [{ locals: [1, 2, 4] }, noteLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, noteLua, 4, 1, sharedCalls, 0, 15, noteLua, 5, 2, acksModule, 0, 8, noteLua, 7, 2, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, noteLua, 9, 2, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, runModule, 15, 16, jobModule, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 210, 7, noteLua, 11, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 34, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 37, 3]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
     encoded[0] = args.codec
@@ -7660,14 +7517,16 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
   return found
 }
 
+const outboxParts: readonly string[] = ['meta', 'jobs', 'outbox']
+
 /**
  * What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by `ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 132, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 190, 3, outboxLua, 5, 13]),
-  parts: ['meta', 'jobs', 'outbox'],
+  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, outboxParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 234, 3, outboxLua, 5, 13]),
+  parts: outboxParts,
   encode(args) {
     return [
       args.after,
@@ -7709,14 +7568,16 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
   return found
 }
 
+const parentsParts: readonly string[] = ['meta', 'jobs', 'ids', 'children', 'parents']
+
 /**
  * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
  *
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/parents', '71176024e3fda9d3d77d15c9bf190618abeca82e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 117, 1, keysLua, 125, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 62, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
-  parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
+  script: /* @__PURE__ */ linked('queue/parents', '71176024e3fda9d3d77d15c9bf190618abeca82e', { reads: true, bytes: true }, parentsParts, [{ locals: [1, 2, 4, 5] }, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, parentsLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, parentsLua, 4, 2, sharedBudget, 10, 3, parentsLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 137, 7, jobModule, 1, 45, outboxModule, 14, 9, 13, 1, 23, 18, parentsLua, 8, 13]),
+  parts: parentsParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7748,14 +7609,16 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 
+const proposeParts: readonly string[] = ['meta']
+
 /**
  * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
  *
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', '8fd0a6fc835ae4c881b26b48ce6a1772528afd4f', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('queue/propose', '8fd0a6fc835ae4c881b26b48ce6a1772528afd4f', { reads: false, bytes: false }, proposeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  parts: proposeParts,
   encode(args) {
     return [
       args.partitions,
@@ -7801,14 +7664,16 @@ export type ReceiveAnswer =
   | { readonly status: 'unagreed' }
 
 
+const receiveParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '268d211b8355b273813ea536087b743df8ae4932', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 135, 1, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 56, 10, receiveLua, 12, 1, sharedLine, 70, 9, receiveLua, 13, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 16, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 64, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 82, 1, keysLua, 90, 1, keysLua, 105, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 129, 1, keysLua, 152, 1, keysLua, 160, 1, keysLua, 171, 1, keysLua, 180, 1, keysLua, 188, 1, keysLua, 186, 1, stateModule, 170, 3, receiveLua, 17, 1, stateModule, 173, 13, receiveLua, 18, 1, enqueueModule, 49, 3, receiveLua, 19, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 77, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 101, 8, stateModule, 94, 7, enqueueModule, 42, 7, enqueueModule, 150, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 186, 13, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, stateModule, 85, 6, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 20, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 26, 2, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, receiveLua, 28, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 29, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, receiveLua, 30, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/receive', '268d211b8355b273813ea536087b743df8ae4932', { reads: false, bytes: false }, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, receiveLua, 8, 1, outboxModule, 41, 14, receiveLua, 9, 3, stateModule, 133, 10, receiveLua, 12, 1, sharedLine, 0, 9, receiveLua, 13, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, receiveLua, 16, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 191, 3, receiveLua, 17, 1, stateModule, 172, 13, receiveLua, 18, 1, enqueueModule, 10, 3, receiveLua, 19, 1, sharedNumbers, 0, 7, jobModule, 46, 3, 73, 3, stateModule, 164, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 158, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 76, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 194, 8, 63, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 145, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 185, 6, outboxModule, 87, 36, receiveLua, 20, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 26, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 28, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 29, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, receiveLua, 30, 2]),
+  parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
     encoded[0] = args.codec
@@ -7911,14 +7776,16 @@ export type RecurAnswer =
   | { readonly status: 'unagreed' }
 
 
+const recurParts: readonly string[] = ['meta', 'idle', 'recurrences', 'recurring', 'short']
+
 /**
  * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill` those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0 where no further run is known. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', '896c1880884f1470ab49f178be2fdd28d5e6d05e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, keysLua, 138, 1, recurLua, 0, 30, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurLua, 30, 1, sharedLine, 70, 9, recurLua, 31, 19, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, recurLua, 50, 1, recurrenceModule, 42, 3, recurLua, 51, 1, recurrenceModule, 45, 1, jobModule, 1, 26, recurrenceModule, 46, 2, recurLua, 52, 1, recurrenceModule, 69, 38, stateModule, 91, 3, recurLua, 53, 1, recurrenceModule, 107, 8, recurLua, 54, 1, keysLua, 139, 2, keysLua, 144, 1, keysLua, 148, 2, recurrenceModule, 14, 5, recurLua, 55, 1, stateModule, 101, 8, recurLua, 56, 2, recurrenceModule, 56, 1, recurrenceModule, 48, 8, recurrenceModule, 57, 1, stateModule, 80, 1, stateModule, 77, 3, stateModule, 81, 4, recurrenceModule, 58, 6, groupsModule, 44, 4, recurrenceModule, 64, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 66, 3, recurLua, 58, 1, groupsModule, 48, 3, recurLua, 59, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 60, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, recurLua, 61, 6]),
-  parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/recur', '896c1880884f1470ab49f178be2fdd28d5e6d05e', { reads: false, bytes: false }, recurParts, [{ locals: [1, 2, 3] }, recurLua, 0, 30, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, recurLua, 30, 1, sharedLine, 0, 9, recurLua, 31, 19, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, recurLua, 50, 1, recurrenceModule, 177, 3, recurLua, 51, 1, recurrenceModule, 180, 1, jobModule, 87, 26, recurrenceModule, 181, 2, recurLua, 52, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 220, 3, recurLua, 53, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 54, 1, { table: [3, 4, 5] }, recurrenceModule, 183, 5, recurLua, 55, 1, stateModule, 194, 8, recurLua, 56, 2, recurrenceModule, 188, 10, stateModule, 167, 1, 164, 3, 168, 4, recurrenceModule, 198, 6, groupsModule, 141, 4, recurrenceModule, 204, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, 206, 3, recurLua, 58, 1, groupsModule, 0, 3, recurLua, 59, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 60, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, recurLua, 61, 6]),
+  parts: recurParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7997,14 +7864,16 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
   return found
 }
 
+const recurrencesParts: readonly string[] = ['meta', 'recurrences', 'recurring', 'short']
+
 /**
  * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
  *
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', 'b0bf71aa6ddf6b17a9777287b9c27cd4cbfc94b8', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 141, 1, keysLua, 145, 1, keysLua, 150, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 69, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 107, 8, recurrenceModule, 209, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
-  parts: ['meta', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/recurrences', 'b0bf71aa6ddf6b17a9777287b9c27cd4cbfc94b8', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 137, 7, jobModule, 1, 45, recurrenceModule, 25, 3, 48, 5, 209, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.codec
@@ -8060,14 +7929,16 @@ export type RefillAnswer =
   | { readonly status: 'absent' }
 
 
+const refillParts: readonly string[] = ['meta', 'idle', 'recurrences', 'recurring', 'short']
+
 /**
  * Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
  *
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', 'e3475dac3e8368393ea643974532a461d62a8a5f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, keysLua, 138, 1, refillLua, 0, 9, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, refillLua, 9, 1, recurrenceModule, 94, 5, recurrenceModule, 76, 3, recurrenceModule, 69, 7, recurrenceModule, 79, 15, recurrenceModule, 99, 8, refillLua, 10, 8, recurrenceModule, 107, 8, refillLua, 18, 14, keysLua, 139, 2, keysLua, 144, 1, keysLua, 148, 2, recurrenceModule, 14, 5, refillLua, 32, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 115, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 33, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, refillLua, 34, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 35, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, refillLua, 36, 3]),
-  parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/refill', 'e3475dac3e8368393ea643974532a461d62a8a5f', { reads: false, bytes: false }, refillParts, [{ locals: [1, 2, 3] }, refillLua, 0, 9, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, refillLua, 9, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 10, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 18, 14, { table: [3, 4, 5] }, recurrenceModule, 183, 5, refillLua, 32, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 33, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, refillLua, 34, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 35, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, refillLua, 36, 3]),
+  parts: refillParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
     encoded[0] = args.codec
@@ -8133,14 +8004,16 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
   return found
 }
 
+const releaseParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', 'f0b36476358575c153c1922a4affebe978c81c9c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 99, 1, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, releaseLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 8, 2, acksModule, 108, 8, releaseLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, releaseLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 27, 1, keysLua, 33, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 71, 1, keysLua, 76, 1, keysLua, 81, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 129, 1, keysLua, 154, 1, keysLua, 161, 1, keysLua, 172, 1, keysLua, 181, 1, keysLua, 189, 1, keysLua, 186, 1, stateModule, 173, 13, releaseLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 163, 13, releaseLua, 15, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 34, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 35, 1, idleModule, 267, 2, idleModule, 130, 8, idleModule, 269, 3, releaseLua, 36, 2, leaseModule, 176, 4, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, leaseModule, 180, 5, idleModule, 130, 8, leaseModule, 185, 3, releaseLua, 38, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 39, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, releaseLua, 40, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/release', 'f0b36476358575c153c1922a4affebe978c81c9c', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, releaseLua, 7, 1, sharedCalls, 0, 15, releaseLua, 8, 2, acksModule, 0, 8, releaseLua, 10, 2, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, releaseLua, 12, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 172, 13, releaseLua, 13, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 158, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 164, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 15, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, releaseLua, 34, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 35, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 36, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 145, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 38, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 32, 7, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 39, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, releaseLua, 40, 2]),
+  parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
@@ -8191,14 +8064,16 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
   return found
 }
 
+const reprioritizeParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners']
+
 /**
  * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', 'ac430e5e2b03917b65256788d484edec2e37384f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 45, 1, keysLua, 167, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, reprioritizeLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, reprioritizeLua, 3, 1, reprioritizeLua, 14, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 18, 1, keysLua, 38, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 66, 1, keysLua, 63, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 4, 10, reprioritizeLua, 15, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 52, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 55, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, reprioritizeLua, 57, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/reprioritize', 'ac430e5e2b03917b65256788d484edec2e37384f', { reads: false, bytes: false }, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, reprioritizeLua, 2, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, reprioritizeLua, 3, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 158, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 164, 3, readyModule, 60, 8, jobModule, 87, 26, runModule, 31, 6, jobModule, 217, 12, stateModule, 167, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 5, 47, readyModule, 74, 69, reprioritizeLua, 52, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 55, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, reprioritizeLua, 57, 2]),
+  parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.priority
@@ -8243,14 +8118,16 @@ export type RequeueFailedAnswer =
   | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 
+const requeueFailedParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-failed', '87ead3d8fc1363173b453afa76d317e723a4d4f3', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 67, 1, keysLua, 87, 1, keysLua, 106, 1, keysLua, 168, 1, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueFailedLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueFailedLua, 8, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 68, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 88, 1, keysLua, 109, 1, keysLua, 115, 1, keysLua, 123, 1, keysLua, 130, 1, keysLua, 155, 1, keysLua, 173, 1, keysLua, 182, 1, keysLua, 190, 1, keysLua, 186, 1, stateModule, 173, 13, requeueFailedLua, 9, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, requeueFailedLua, 10, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 12, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 31, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, requeueFailedLua, 32, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 35, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 38, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 41, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueFailedLua, 43, 4]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/requeue-failed', '87ead3d8fc1363173b453afa76d317e723a4d4f3', { reads: false, bytes: false }, requeueFailedParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, requeueFailedLua, 7, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, requeueFailedLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 172, 13, requeueFailedLua, 9, 1, deadModule, 68, 28, requeueFailedLua, 10, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 164, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 158, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 12, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 31, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 32, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, requeueFailedLua, 35, 3, statisticsModule, 32, 225, 269, 8, requeueFailedLua, 38, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 41, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueFailedLua, 43, 4]),
+  parts: requeueFailedParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -8303,14 +8180,16 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
   return found
 }
 
+const requeueParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners']
+
 /**
  * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', '1c657766b05b89f4dfe684994c5eebcb901c1582', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 69, 1, keysLua, 99, 1, keysLua, 169, 1, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, requeueLua, 4, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, requeueLua, 5, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 70, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 82, 1, keysLua, 90, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 155, 1, keysLua, 157, 1, stateModule, 173, 13, requeueLua, 6, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 77, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 80, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 8, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 30, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 33, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, requeueLua, 35, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/requeue', '1c657766b05b89f4dfe684994c5eebcb901c1582', { reads: false, bytes: false }, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, requeueLua, 4, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, requeueLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 172, 13, requeueLua, 6, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 158, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 164, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 167, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 8, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 30, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 33, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueLua, 35, 2]),
+  parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
     encoded[0] = args.channel
@@ -8374,14 +8253,16 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
   return found
 }
 
+const retryParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', '5759800dac5c5b1d5759e7bd1578cb89e9131f0d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, keysLua, 98, 1, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, retryLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, retryLua, 8, 2, acksModule, 108, 15, retryLua, 10, 2, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, retryLua, 12, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 33, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 71, 1, keysLua, 76, 1, keysLua, 81, 1, keysLua, 108, 1, keysLua, 114, 1, keysLua, 122, 1, keysLua, 129, 1, keysLua, 154, 1, keysLua, 161, 1, keysLua, 172, 1, keysLua, 181, 1, keysLua, 189, 1, keysLua, 186, 1, stateModule, 173, 13, retryLua, 13, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 77, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 15, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 51, 1, idleModule, 267, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, retryLua, 52, 3, readyModule, 185, 4, stateModule, 186, 13, readyModule, 189, 2, retryLua, 55, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 58, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 60, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 63, 1, stateModule, 162, 1, stateModule, 109, 40, endsModule, 124, 11, stateModule, 149, 7, stateModule, 163, 1, stateModule, 156, 6, stateModule, 164, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 166, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 168, 2, acksModule, 105, 3, retryLua, 64, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/retry', '5759800dac5c5b1d5759e7bd1578cb89e9131f0d', { reads: false, bytes: false }, retryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, retryLua, 7, 1, sharedCalls, 0, 15, retryLua, 8, 2, acksModule, 0, 8, 119, 7, retryLua, 10, 2, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, retryLua, 12, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 172, 13, retryLua, 13, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 158, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 164, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 15, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 51, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 52, 3, readyModule, 68, 4, stateModule, 145, 13, readyModule, 72, 2, retryLua, 55, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, retryLua, 58, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 60, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 63, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, retryLua, 64, 2]),
+  parts: retryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
     encoded[0] = args.codec
@@ -8443,14 +8324,16 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
   return found
 }
 
+const searchTaggedParts: readonly string[] = ['meta', 'jobs', 'tagged']
+
 /**
  * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', '920ff896bc20f6ba9dd75b55a5ea7789fb6db7d0', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 175, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
-  parts: ['meta', 'jobs', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/search-tagged', '920ff896bc20f6ba9dd75b55a5ea7789fb6db7d0', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, searchTaggedLua, 6, 6, plainModule, 137, 7, jobModule, 1, 45, 144, 10, 143, 1, 154, 2, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  parts: searchTaggedParts,
   encode(args) {
     return [
       args.codec,
@@ -8502,14 +8385,16 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
   return found
 }
 
+const searchParts: readonly string[] = ['meta', 'jobs']
+
 /**
  * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
  *
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '71d7ef01301d63dc75eb9b38914762a325eea66f', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
-  parts: ['meta', 'jobs'],
+  script: /* @__PURE__ */ linked('queue/search', '71d7ef01301d63dc75eb9b38914762a325eea66f', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, jobModule, 144, 10, 143, 1, 154, 2, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  parts: searchParts,
   encode(args) {
     return [
       args.codec,
@@ -8569,14 +8454,16 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
   return found
 }
 
+const statsParts: readonly string[] = ['meta', 'notes', 'stats']
+
 /**
  * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
  *
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', '31c518f3ab5377768868a00ffd3cae8255a420bf', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 184, 1, keysLua, 192, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
-  parts: ['meta', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/stats', '31c518f3ab5377768868a00ffd3cae8255a420bf', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, statsLua, 5, 1, statisticsModule, 141, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 52, 9, 146, 3, 49, 3, 61, 80, 149, 91, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  parts: statsParts,
   encode(args) {
     return [
       args.name,
@@ -8619,14 +8506,16 @@ export type TagAnswer =
   | { readonly status: 'absent' }
 
 
+const tagParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners', 'tagged']
+
 /**
  * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
  *
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', '5f2cc90d9185f8b747a3b3edf5e64a40f2f69b0e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 166, 1, keysLua, 176, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagLua, 3, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, tagLua, 4, 1, keysLua, 4, 2, keysLua, 62, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 5, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 9, 2, namesModule, 72, 19, tagLua, 11, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 19, 1, namesModule, 63, 9, tagLua, 20, 1, namesModule, 53, 10, tagLua, 21, 1, eventsModule, 71, 10, tagLua, 22, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 25, 2, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, tagLua, 27, 2]),
-  parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/tag', '5f2cc90d9185f8b747a3b3edf5e64a40f2f69b0e', { reads: false, bytes: false }, tagParts, [{ locals: [1, 2, 4, 5] }, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, tagLua, 3, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, tagLua, 4, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, tagLua, 5, 4, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, tagLua, 9, 2, namesModule, 72, 19, tagLua, 11, 8, jobModule, 217, 1, 87, 26, 218, 1, 143, 13, 219, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 226, 3, tagLua, 19, 1, namesModule, 15, 9, tagLua, 20, 1, namesModule, 31, 10, tagLua, 21, 1, eventsModule, 18, 10, tagLua, 22, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 25, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, tagLua, 27, 2]),
+  parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
     encoded[0] = args.id
@@ -8674,14 +8563,16 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
   return found
 }
 
+const tagsParts: readonly string[] = ['meta', 'tagged']
+
 /**
  * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
  *
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '1cbef73b9c2f2567313bac04f0c5a94bbc55b343', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 177, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
-  parts: ['meta', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/tags', '1cbef73b9c2f2567313bac04f0c5a94bbc55b343', { reads: true, bytes: false }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, tagsLua, 2, 12]),
+  parts: tagsParts,
   encode(args) {
     return [
       args.after,
@@ -8722,14 +8613,16 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
   return found
 }
 
+const trackParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners', 'tagged']
+
 /**
  * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '503ea18f973011328084a2ac1af7a5cb138afc1c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 166, 1, keysLua, 176, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, trackLua, 2, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, trackLua, 3, 1, keysLua, 4, 2, keysLua, 62, 2, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 4, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 25, 3]),
-  parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/track', '503ea18f973011328084a2ac1af7a5cb138afc1c', { reads: false, bytes: false }, trackParts, [{ locals: [1, 2, 4, 5] }, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 13, trackLua, 2, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, trackLua, 3, 1, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, jobModule, 229, 4, trackLua, 4, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 25, 3]),
+  parts: trackParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.follows ? 1 : 0
@@ -8765,14 +8658,16 @@ export type UnrecurAnswer =
   | { readonly status: 'kept'; readonly moves: number }
 
 
+const unrecurParts: readonly string[] = ['meta', 'recurrences', 'recurring', 'short']
+
 /**
  * Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often `enough` is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', '5b44993c01a9c2f9791b8859dc002a47d630b289', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 141, 1, keysLua, 145, 1, keysLua, 150, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 91, 3, unrecurLua, 3, 8, recurrenceModule, 115, 1, jobModule, 72, 3, recurrenceModule, 116, 5, unrecurLua, 11, 1, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, unrecurLua, 12, 2]),
-  parts: ['meta', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/unrecur', '5b44993c01a9c2f9791b8859dc002a47d630b289', { reads: false, bytes: false }, unrecurParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 0, 1, 131, 1, 1, 55, 132, 13, unrecurLua, 2, 1, stateModule, 220, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 46, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, unrecurLua, 12, 2]),
+  parts: unrecurParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -8823,14 +8718,16 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
   return found
 }
 
+const watchParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '7e2a570a609894fc4ce4d6ed5aea3439ebf876bc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 100, 1, keysLua, 118, 1, keysLua, 126, 1, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 56, 10, watchLua, 9, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 10, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 19, 1, keysLua, 34, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 56, 1, keysLua, 64, 1, keysLua, 72, 1, keysLua, 77, 1, keysLua, 82, 1, keysLua, 109, 1, keysLua, 119, 1, keysLua, 127, 1, keysLua, 130, 1, keysLua, 155, 1, keysLua, 162, 1, keysLua, 173, 1, keysLua, 182, 1, keysLua, 190, 1, keysLua, 186, 1, stateModule, 170, 3, watchLua, 11, 1, stateModule, 173, 13, watchLua, 12, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 77, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 15, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 210, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 25, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 27, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 269, 3, watchLua, 28, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 30, 5, stateModule, 156, 1, stateModule, 109, 35, stateModule, 157, 2, stateModule, 144, 5, endsModule, 124, 11, stateModule, 149, 7, stateModule, 159, 3, watchLua, 35, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/watch', '7e2a570a609894fc4ce4d6ed5aea3439ebf876bc', { reads: false, bytes: false }, watchParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, watchLua, 5, 4, stateModule, 133, 10, watchLua, 9, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, watchLua, 10, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 191, 3, watchLua, 11, 1, stateModule, 172, 13, watchLua, 12, 3, runModule, 3, 12, jobModule, 120, 11, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 164, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 15, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 158, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 25, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, watchLua, 27, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 28, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 30, 5, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, watchLua, 35, 2]),
+  parts: watchParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.target

@@ -61,7 +61,6 @@ h[#h+1]=l-e.offset_us
 end
 end
 return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
-const keysLua: LuaText = { file: 'lua/rate-limit/keys.lua', taken: [2, 1], text: `local a=KEYS[1]` }
 const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c,d=ARGV,2
 local e,f=open_subject(a,'',c,d)if e then return e end
@@ -262,7 +261,7 @@ end
 end
 save_subject(a,h,l,c,o,{})
 return{'taken',o,k,tell_meters(l)}` }
-const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 1, 6, 1, 2, 1, 6, 2, 11], text: `local function concurrency_set(a,b)
+const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 19, 11, -29, 6, 1, 2, 1, 6], text: `local function concurrency_set(a,b)
 a.leases,a.held=b,#b/16
 a.free=math.max(0,a.limit-a.held)
 a.reset_us=0
@@ -277,6 +276,17 @@ d=d+1
 end
 concurrency_set(a,without_first(c,d))
 end
+local function free_place(a,b)
+for c=1,a.held or 0 do
+local d,e=pair_at(a.leases,c)
+if e==b then
+local f=string.sub(a.leases,1,(c-1)*16)
+concurrency_set(a,f..without_first(a.leases,c))
+return true
+end
+end
+return false
+end
 local function wait_for_concurrency(a)
 if a.held<a.limit then
 return 0
@@ -290,37 +300,13 @@ e=e-1
 end
 local f=string.sub(c,1,e*16)
 concurrency_set(a,f..pack_pair(d,b)..without_first(c,e))
-end
-local function free_place(a,b)
-for c=1,a.held or 0 do
-local d,e=pair_at(a.leases,c)
-if e==b then
-local f=string.sub(a.leases,1,(c-1)*16)
-concurrency_set(a,f..without_first(a.leases,c))
-return true
-end
-end
-return false
 end` }
-const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 4, 13, 8, 4, 2, 3, 1, 11, 1, 11, 2, 8, 1, 4, 1, 3, 2, 6], text: `local function arrival_spans(a,b,c)
+const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 25, 4, 2, 3, 1, 11, -42, 13, 30, 11, 21, 6, -25, 8, 1, 4, 1, 3], text: `local function arrival_spans(a,b,c)
 local d=a%b
 local e=(a-d)/b
 local f=c*d%b
 local g=c*e+(c*d-f)/b
 return e,d,g,f
-end
-local function ahead_of_now(a,b,c,d,e,f)
-local g=b
-if g>=f then
-a,g=a+1,0
-end
-if a>c or(a==c and g>d)then
-a,g=c,d
-end
-if a<e then
-return 0,0
-end
-return a-e,g
 end
 local function gcra_cost(a,b)
 local c=b*a.unit_rest
@@ -340,6 +326,19 @@ end
 until d<=0 or e<a.span or(e==a.span and f<=a.span_rest)
 a.free=math.max(0,d)
 end
+local function ahead_of_now(a,b,c,d,e,f)
+local g=b
+if g>=f then
+a,g=a+1,0
+end
+if a>c or(a==c and g>d)then
+a,g=c,d
+end
+if a<e then
+return 0,0
+end
+return a-e,g
+end
 local function read_gcra(a,b)
 local c=a.limit
 local d,e,f,g=arrival_spans(a.window_us,c,a.burst)
@@ -350,6 +349,12 @@ end
 local h,i=pair_at(b,1)
 local j=math.min(a.token,a.now_us)+f
 gcra_set(a,ahead_of_now(h,i,j,g,a.now_us,c))
+end
+local function pack_gcra(a)
+if a.ahead==0 and a.rest==0 then
+return pack_pair(0,0)
+end
+return pack_pair(a.now_us+a.ahead,a.rest)
 end
 local function gcra_ahead(a,b)
 local c,d=gcra_cost(a,b)
@@ -365,14 +370,8 @@ return math.max(0,c-a.span+(d>a.span_rest and 1 or 0))
 end
 local function count_gcra(a,b)
 gcra_set(a,gcra_ahead(a,b))
-end
-local function pack_gcra(a)
-if a.ahead==0 and a.rest==0 then
-return pack_pair(0,0)
-end
-return pack_pair(a.now_us+a.ahead,a.rest)
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 25, 2, 8, 2, 10, 1, 8, 2, 8, 3, 16, 1, 5], text: `local function read_counts(a,b)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 25, 23, 8, 2, 8, -29, 2, -12, 8, 4, 8, 22, 16, 1, 5], text: `local function read_counts(a,b)
 local c
 if b then
 a.kept_until_ms,a.token=pair_at(b,1)
@@ -415,24 +414,6 @@ end
 a.now_us=f
 return e
 end
-local function wait_for_meter(a,b)
-if a.algorithm=='gcra'then
-return wait_for_gcra(a,b)
-elseif a.algorithm=='sliding-window'then
-return wait_for_sliding_window(a,b)
-end
-return wait_for_concurrency(a)
-end
-local function longest_wait(a,b)
-local c,d=0,0
-for e,f in ipairs(a)do
-local g=wait_for_meter(f,b)
-if g>c then
-c,d=g,e
-end
-end
-return c,d
-end
 local function tell_meters(a)
 local b={}
 for c,d in ipairs(a)do
@@ -448,6 +429,24 @@ return true
 end
 end
 return false
+end
+local function longest_wait(a,b)
+local c,d=0,0
+local function wait_for_meter(a,b)
+if a.algorithm=='gcra'then
+return wait_for_gcra(a,b)
+elseif a.algorithm=='sliding-window'then
+return wait_for_sliding_window(a,b)
+end
+return wait_for_concurrency(a)
+end
+for e,f in ipairs(a)do
+local g=wait_for_meter(f,b)
+if g>c then
+c,d=g,e
+end
+end
+return c,d
 end
 local function grant_fewer(a,b,c,d,e)
 local f,g,h=a.limit,a.window_us,a.burst
@@ -470,7 +469,27 @@ n=q
 m=math.min(m-1,(s-s%e)/e+1)
 end
 end` }
-const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund.lua', taken: [7, 15, 2, 16, 1, 9, 8, 3, 1, 3, 1, 13, 2, 7, 2, 13], text: `local function refund_gcra(a,b,c)
+const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund.lua', taken: [62, 3, -7, 3, 5, 13, -38, 1, -35, 15, 2, 16, 2, 8, 40, 11, -20, 7, 13, 2], text: `local function token_at(a,b)
+return struct.unpack('>d',a,(b-1)*8+1)
+end
+local function refunded_field(a)
+return string.format('refunded:%.0f',a)
+end
+local function is_refunded(a,b,c)
+local d=#b/8
+for e=1,d do
+if token_at(b,e)==c then
+return true
+end
+end
+if d<64 or c>token_at(b,1)then
+return false
+end
+local e=redis.call('HMGET',a,refunded_field(c),'refunded-older')
+return e[1]or e[2]and c<=token_at(e[2],1)
+end
+local function refund_meters(a,b,c)
+local function refund_gcra(a,b,c)
 local d,e=gcra_cost(a,b)
 d=d-math.max(0,a.now_us-c)
 local f,g=a.ahead-d,a.rest-e
@@ -501,7 +520,6 @@ d,f=d-i,f-i
 end
 sliding_window_set(a,d,e)
 end
-local function refund_meters(a,b,c)
 for d,e in ipairs(a)do
 if e.algorithm=='gcra'then
 refund_gcra(e,b,c)
@@ -509,32 +527,6 @@ elseif e.algorithm=='sliding-window'then
 refund_sliding_window(e,b,c)
 end
 end
-end
-local function refunded_field(a)
-return string.format('refunded:%.0f',a)
-end
-local function token_at(a,b)
-return struct.unpack('>d',a,(b-1)*8+1)
-end
-local function is_refunded(a,b,c)
-local d=#b/8
-for e=1,d do
-if token_at(b,e)==c then
-return true
-end
-end
-if d<64 or c>token_at(b,1)then
-return false
-end
-local e=redis.call('HMGET',a,refunded_field(c),'refunded-older')
-return e[1]or e[2]and c<=token_at(e[2],1)
-end
-local function note_older(a,b,c)
-if redis.call('HLEN',a)<10000 then
-return refunded_field(b),struct.pack('>d',c+redis.call('PTTL',a)*1000)
-end
-local d=redis.call('HGET',a,'refunded-older')
-return'refunded-older',struct.pack('>d',math.max(b,d and token_at(d,1)or 0))
 end
 local function note_refunded(a,b,c,d)
 local e=#b/8
@@ -547,9 +539,16 @@ local f=string.sub(b,1,e*8)
 if#f<=64*8 then
 return{'refunded',f}
 end
+local function note_older(a,b,c)
+if redis.call('HLEN',a)<10000 then
+return refunded_field(b),struct.pack('>d',c+redis.call('PTTL',a)*1000)
+end
+local d=redis.call('HGET',a,'refunded-older')
+return'refunded-older',struct.pack('>d',math.max(b,d and token_at(d,1)or 0))
+end
 return{'refunded',string.sub(f,9),note_older(a,token_at(f,1),d)}
 end` }
-const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window.lua', taken: [6, 8, 1, 13, 1, 11, 1, 5, 1, 7, 1, 3], text: `local function sliding_window_set(a,b,c)
+const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window.lua', taken: [6, 8, 1, 13, 27, 3, -29, 11, 1, 5, 1, 7], text: `local function sliding_window_set(a,b,c)
 a.total,a.log=b,c
 a.free=math.max(0,a.limit-b)
 a.reset_us=0
@@ -569,6 +568,9 @@ end
 f,c=f+1,c-i
 end
 sliding_window_set(a,c,without_first(e,f))
+end
+local function pack_sliding_window(a)
+return struct.pack('>d',a.total)..a.log
 end
 local function wait_for_sliding_window(a,b)
 local c,d=a.total,0
@@ -592,16 +594,23 @@ c,f=string.sub(c,1,-16-1),f+h
 end
 end
 sliding_window_set(a,a.total+b,c..pack_pair(d,f))
-end
-local function pack_sliding_window(a)
-return struct.pack('>d',a.total)..a.log
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 20, 1, 7, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 7, 10, 1, 1, 1, 10], text: `local function read_subject(a,b,c,d)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 133, 10, -139, 3, 6, 3, 38, 5, 41, 1, -21, 17, 4, 1, -94, 3, 57, 9, 25, 9, -69, 6, 63, 9, 1, 2, 21, 1, 1, 10, -33, 3, -64, 3], text: `local function open_subject(a,b,c,d)
+local function read_subject(a,b,c,d)
 local e={'layout','refunded',b,'time'}
 for f=d,#c,5 do
 e[#e+1]=c[f+1]..':'..c[f]
 end
 local f=redis.call('HMGET',a,unpack(e))
+local function read_time(a)
+if not a then
+return 0,0,0
+elseif#a>8 then
+return struct.unpack('>ddd',a)
+end
+local b=struct.unpack('>d',a)
+return b,b,0
+end
 local g,h,i=read_time(f[4])
 return{
 caller=b,
@@ -616,54 +625,34 @@ fields=e,
 counts=f,
 }
 end
-local function open_subject(a,b,c,d)
 local e=read_subject(a,b,c,d)
 if e.layout~='1'then
 return redis.error_reply('LAYOUT '..e.layout)
 end
 return nil,e
 end
+local function recall_token(a,b)
+if not a then
+return nil
+end
+local c,d=struct.unpack('>dd',a)
+if c>b then
+return refusal_of_late_call()
+end
+return nil,c==b and d or nil
+end
 local function pair_at(a,b)
 return struct.unpack('>dd',a,(b-1)*16+1)
 end
-local function pack_pair(a,b)
-return struct.pack('>dd',a,b)
-end
 local function without_first(a,b)
 return b==0 and a or string.sub(a,b*16+1)
-end
-local function read_time(a)
-if not a then
-return 0,0,0
-elseif#a>8 then
-return struct.unpack('>ddd',a)
-end
-local b=struct.unpack('>d',a)
-return b,b,0
-end
-local function pack_time(a,b,c)
-if a==b and c==0 then
-return struct.pack('>d',a)
-end
-return struct.pack('>ddd',a,b,c)
 end
 local function keep_for(a,b)
 if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b))
 end
 end
-local function keep_time(a,b,c,d)
-redis.pcall('HSET',a,'time',pack_time(b,c,d))
-end
-local function pack_counts(a)
-local b=pack_pair(a.kept_until_ms,a.token)
-if a.algorithm=='gcra'then
-return b..pack_gcra(a)
-elseif a.algorithm=='sliding-window'then
-return b..pack_sliding_window(a)
-end
-return b..a.leases
-end
+local function save_subject(a,b,c,d,e,f)
 local function plan_life(a,b)
 local c,d=0,false
 for e,f in ipairs(b)do
@@ -681,8 +670,19 @@ g.kept_until_ms=math.floor(e)+20000/2
 end
 return math.ceil((c+a.offset_us)/1000)+20000
 end
-local function save_subject(a,b,c,d,e,f)
 local g,h=b.caller,plan_life(b,c)
+local function pack_pair(a,b)
+return struct.pack('>dd',a,b)
+end
+local function pack_counts(a)
+local b=pack_pair(a.kept_until_ms,a.token)
+if a.algorithm=='gcra'then
+return b..pack_gcra(a)
+elseif a.algorithm=='sliding-window'then
+return b..pack_sliding_window(a)
+end
+return b..a.leases
+end
 for i,j in ipairs(c)do
 f[#f+1]=j.field
 f[#f+1]=pack_counts(j)
@@ -692,6 +692,12 @@ f[#f+1]='layout'
 f[#f+1]='1'
 end
 f[#f+1]='time'
+local function pack_time(a,b,c)
+if a==b and c==0 then
+return struct.pack('>d',a)
+end
+return struct.pack('>ddd',a,b,c)
+end
 f[#f+1]=pack_time(b.token,b.taken_us,b.offset_us)
 if g~=''then
 f[#f+1]=g
@@ -703,19 +709,6 @@ keep_for(a,h)
 end
 local i=b.exists and not b.record
 if g~=''and(i or d%16==0)then
-forget_old_fields(a,b.now_us)
-end
-end
-local function recall_token(a,b)
-if not a then
-return nil
-end
-local c,d=struct.unpack('>dd',a)
-if c>b then
-return refusal_of_late_call()
-end
-return nil,c==b and d or nil
-end
 local function forget_old_fields(a,b)
 drop_over(a,5,function(c,d)
 if string.find(d,'^refunded:')then
@@ -726,6 +719,12 @@ end
 local e,f=struct.unpack('>dd',c)
 return b-f>600000000
 end)
+end
+forget_old_fields(a,b.now_us)
+end
+end
+local function keep_time(a,b,c,d)
+redis.pcall('HSET',a,'time',pack_time(b,c,d))
 end` }
 
 export interface AbandonArguments {
@@ -743,14 +742,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 
+const abandonParts: readonly string[] = ['state']
+
 /**
  * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
  *
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, abandonLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, abandonLua, 5, 4, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 51, 5, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, subjectModule, 30, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 11, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, abandonLua, 14, 3]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', { reads: false, bytes: false }, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -783,14 +784,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state']
+
 /**
  * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 36, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 45, 6, clearLua, 5, 17]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', { reads: false, bytes: false }, clearParts, [{ locals: [1] }, clearLua, 0, 3, subjectModule, 7, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 97, 6, clearLua, 5, 17]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -834,14 +837,16 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
   return found
 }
 
+const inspectParts: readonly string[] = ['state']
+
 /**
  * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 61, 8, inspectLua, 13, 1]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true, bytes: false }, inspectParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 43, 8, inspectLua, 13, 1]),
+  parts: inspectParts,
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
     let at = 0
@@ -900,14 +905,16 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
   return found
 }
 
+const peekParts: readonly string[] = ['state']
+
 /**
  * Tells what a take would be answered now, and takes nothing.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/peek', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 69, 8, peekLua, 5, 3, metersModule, 51, 2, gcraModule, 49, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 43, 8, metersModule, 53, 8, peekLua, 8, 1, metersModule, 61, 8, peekLua, 9, 4]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/peek', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true, bytes: false }, peekParts, [{ locals: [1] }, peekLua, 0, 2, subjectModule, 0, 36, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 51, 8, peekLua, 5, 3, metersModule, 59, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, peekLua, 8, 1, metersModule, 43, 8, peekLua, 9, 4]),
+  parts: peekParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
     encoded[0] = args.cost
@@ -980,14 +987,16 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
   return found
 }
 
+const refundParts: readonly string[] = ['state']
+
 /**
  * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, refundLua, 5, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 61, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 30, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 7, subjectModule, 51, 5, subjectModule, 103, 4, sharedExpiry, 0, 18, subjectModule, 120, 11, subjectModule, 107, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 120, 11, refundLua, 27, 3]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', { reads: false, bytes: false }, refundParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 43, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  parts: refundParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1043,14 +1052,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state']
+
 /**
  * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
  *
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/release', '8cc27fd62942edb0938edebbc1fd8923683e4256', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, releaseLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, subjectModule, 30, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 7, subjectModule, 51, 5, subjectModule, 103, 4, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, releaseLua, 19, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/release', '8cc27fd62942edb0938edebbc1fd8923683e4256', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 57, 22, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
+  parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1117,14 +1128,16 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const takeEachParts: readonly string[] = []
+
 /**
  * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
  *
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take-each', '3ef4d044436b25367f6ed732b6e9ad3d3c0d393b', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 36, 15, subjectModule, 56, 3, gcraModule, 7, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 120, 11, subjectModule, 51, 5, takeEachLua, 13, 88]),
-  parts: [],
+  script: /* @__PURE__ */ linked('rate-limit/take-each', '3ef4d044436b25367f6ed732b6e9ad3d3c0d393b', { reads: false, bytes: false }, takeEachParts, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 7, 9, 97, 6, 128, 3, gcraModule, 25, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 114, 11, 52, 5, takeEachLua, 13, 88]),
+  parts: takeEachParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
     encoded[0] = args.caller
@@ -1189,14 +1202,16 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
   return found
 }
 
+const takeParts: readonly string[] = ['state']
+
 /**
  * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call is answered with its first token and counts once. The token is greater than those of all earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier` is the place of the one that demands the longest wait, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, takeLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 61, 8, takeLua, 8, 3, metersModule, 69, 8, takeLua, 11, 3, gcraModule, 49, 8, metersModule, 51, 2, gcraModule, 57, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 43, 8, metersModule, 53, 8, takeLua, 14, 1, subjectModule, 45, 6, takeLua, 15, 2, subjectModule, 56, 3, takeLua, 17, 6, gcraModule, 61, 3, subjectModule, 30, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 16, subjectModule, 51, 5, subjectModule, 103, 4, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, takeLua, 33, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', { reads: false, bytes: false }, takeParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 43, 8, takeLua, 8, 3, metersModule, 51, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 59, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  parts: takeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller

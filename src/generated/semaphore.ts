@@ -114,9 +114,8 @@ if i then
 return{'queued',z,(z==0 or x=='more')and y or 0,q}
 end
 return{'full',y}` }
-const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 2, 1, 20], text: `local e=ARGV[1]
+const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
-local g={channel=e,sharded=f,counted=false}
 local h=redis.call('ZRANGE',b,'0','999')
 local i=redis.pcall('GET',a)
 local j=type(i)=='string'and string.match(i,'^1 %d+ %d %d+ (%d+) ')
@@ -131,6 +130,7 @@ if m then
 redis.call('SET',a,'1 0 0 0 '..m..' 0 0 0','PX',n)
 end
 end
+local g={channel=e,sharded=f,counted=false}
 for m,n in ipairs(h)do
 local o=parse_ticket(n)
 tell_process(o,'come '..o.id,g)
@@ -200,21 +200,6 @@ l,
 o,
 m,
 }` }
-const keysLua: LuaText = { file: 'lua/semaphore/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1], text: `local a=KEYS[1]
-local K={
-state=a,
-local b=KEYS[2]
-queue=b,
-queue=KEYS[2],
-permits=KEYS[3],
-local c=KEYS[3]
-local b=KEYS[2]
-permits=b,
-local b=KEYS[3]
-ids=KEYS[4],
-}
-local d=KEYS[4]
-ids=KEYS[3],` }
 const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 13, 1, 2], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
@@ -276,7 +261,8 @@ if i or h then
 save_freed_semaphore(K,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [12, 34, 1, 7, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 26, 11, 13, 1, 9, 1, 3, 2, 4, 1, 5], text: `local function read_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [47, 1, -36, 34, 2, 6, 18, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -141, 3, 61, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
+local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
 return{
@@ -310,19 +296,11 @@ now_us=b,
 now_ms=math.floor(b/1000),
 }
 end
-local function open_semaphore(a,b)
 local c=read_semaphore(a,b)
 if c.layout~='1'then
 return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
-end
-local function fits(a,b)
-return a.used+b<=a.limit
-end
-local function parse_permit(a)
-local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
-return{weight=tonumber(b),id=c,holder=d}
 end
 local function permit_of(a,b)
 local c=redis.call('HGET',a.ids,'i'..b)
@@ -330,6 +308,19 @@ if not c then
 return nil,nil
 end
 return c,tonumber(redis.call('ZSCORE',a.permits,c)or 0)
+end
+local function look_ahead(a,b)
+local c=redis.call('ZRANGE',a.permits,'0','0','WITHSCORES')[2]
+b.soonest_end_ms=tonumber(c or 0)
+if not c then
+b.used=0
+b.last_end_ms=0
+end
+end
+local function end_permit(a,b,c,d)
+local function parse_permit(a)
+local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
+return{weight=tonumber(b),id=c,holder=d}
 end
 local function forget_permits(a,b,c)
 local d=redis.call('HMGET',a.ids,unpack(c))
@@ -345,56 +336,9 @@ redis.call('ZREM',a.permits,unpack(c))
 redis.call('HDEL',a.ids,unpack(e))
 return f
 end
-local function look_ahead(a,b)
-local c=redis.call('ZRANGE',a.permits,'0','0','WITHSCORES')[2]
-b.soonest_end_ms=tonumber(c or 0)
-if not c then
-b.used=0
-b.last_end_ms=0
-end
-end
-local function end_permit(a,b,c,d)
 forget_permits(a,b,{c})
 if d==b.soonest_end_ms then
 look_ahead(a,b)
-end
-end
-local function next_end_in_ms(a)
-return math.max(1,a.soonest_end_ms-a.now_ms)
-end
-local function last_step(a)
-return math.floor((a.last_end_ms+60000)/600000)+1
-end
-local function keep_permits(a,b)
-local c=string.format('%.0f',last_step(b)*600000-b.now_ms)
-redis.call('PEXPIRE',a.permits,c)
-redis.call('PEXPIRE',a.ids,c)
-end
-local function new_token(a)
-return string.format('%.0f',next_token(a.token,a.now_us))
-end
-local function confirm_permit(a,b,c,d,e)
-local f=math.max(d,b.now_ms+e)
-b.last_end_ms=math.max(b.last_end_ms,f)
-keep_permits(a,b)
-redis.call('ZADD',a.permits,'XX',f,c)
-if d==b.soonest_end_ms then
-look_ahead(a,b)
-end
-return f
-end
-local function add_permit(a,b,c,d,e)
-local f,g=b.used==0,last_step(b)
-local h=f and e or b.soonest_end_ms
-b.token=d
-b.used=b.used+c.units
-b.soonest_end_ms=math.min(h,e)
-b.last_end_ms=math.max(b.last_end_ms,e)
-local i=c.units..' '..c.id..' '..c.holder
-redis.call('ZADD',a.permits,e,d)
-redis.call('HSET',a.ids,d,i,'i'..c.id,d)
-if f or last_step(b)~=g then
-keep_permits(a,b)
 end
 end
 local function reap(a,b)
@@ -423,6 +367,49 @@ end
 look_ahead(a,b)
 return true
 end
+local function fits(a,b)
+return a.used+b<=a.limit
+end
+local function next_end_in_ms(a)
+return math.max(1,a.soonest_end_ms-a.now_ms)
+end
+local function new_token(a)
+return string.format('%.0f',next_token(a.token,a.now_us))
+end
+local function last_step(a)
+return math.floor((a.last_end_ms+60000)/600000)+1
+end
+local function keep_permits(a,b)
+local c=string.format('%.0f',last_step(b)*600000-b.now_ms)
+redis.call('PEXPIRE',a.permits,c)
+redis.call('PEXPIRE',a.ids,c)
+end
+local function add_permit(a,b,c,d,e)
+local f,g=b.used==0,last_step(b)
+local h=f and e or b.soonest_end_ms
+b.token=d
+b.used=b.used+c.units
+b.soonest_end_ms=math.min(h,e)
+b.last_end_ms=math.max(b.last_end_ms,e)
+local i=c.units..' '..c.id..' '..c.holder
+redis.call('ZADD',a.permits,e,d)
+redis.call('HSET',a.ids,d,i,'i'..c.id,d)
+if f or last_step(b)~=g then
+keep_permits(a,b)
+end
+end
+local function save_freed_semaphore(a,b)
+local function semaphore_kept_ms(a)
+local b=a.last_ticket>0 and 7200000 or 720000
+if a.resized==1 then
+b=2592000000
+end
+local c=
+math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
+return string.format('%.0f',c+b)
+end
+redis.call('PEXPIRE',a.state,semaphore_kept_ms(b))
+local function save_semaphore(a,b)
 local function semaphore_text(a)
 return string.format(
 '%s %d %d %d %s %.0f %.0f %d',
@@ -436,28 +423,37 @@ a.last_end_ms,
 a.last_ticket
 )
 end
-local function semaphore_kept_ms(a)
-local b=a.last_ticket>0 and 7200000 or 720000
-if a.resized==1 then
-b=2592000000
-end
-local c=
-math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
-return string.format('%.0f',c+b)
-end
-local function save_semaphore(a,b)
 redis.call('SET',a.state,semaphore_text(b),'PX',semaphore_kept_ms(b))
 end
-local function save_freed_semaphore(a,b)
-redis.call('PEXPIRE',a.state,semaphore_kept_ms(b))
 save_semaphore(a,b)
+end
+local function confirm_permit(a,b,c,d,e)
+local f=math.max(d,b.now_ms+e)
+b.last_end_ms=math.max(b.last_end_ms,f)
+keep_permits(a,b)
+redis.call('ZADD',a.permits,'XX',f,c)
+if d==b.soonest_end_ms then
+look_ahead(a,b)
+end
+return f
 end
 local function save_changed(a,b,c)
 if c then
 save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [9, 29, 2, 4, 4, 2, 1, 6, 1, 9, 1, 48], text: `local function hand_permit(a,b,c,d)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
+local d=0
+local e
+local f,g
+if b.late then
+send_back(a,b,b.late,c)
+end
+local function first_two(a)
+local b=redis.call('ZRANGE',a.queue,'0','1')
+return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
+end
+local function hand_permit(a,b,c,d)
 local e=listens_here(c,b.how)
 if e==false then
 redis.call('ZREM',a.queue,c.text)
@@ -485,17 +481,6 @@ end
 redis.call('ZREM',a.queue,c.text)
 add_permit(a,b,c,h,i)
 return l and'called'or k and'offered'or'granted'
-end
-local function first_two(a)
-local b=redis.call('ZRANGE',a.queue,'0','1')
-return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
-end
-local function serve(a,b,c)
-local d=0
-local e
-local f,g
-if b.late then
-send_back(a,b,b.late,c)
 end
 for h=1,500 do
 f,g=g,nil
@@ -581,14 +566,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
+const abandonParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, abandonLua, 0, 9, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 79, 10, abandonLua, 10, 1, sharedLine, 89, 11, sharedLine, 112, 7, abandonLua, 11, 6, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 11, 2, permitsModule, 48, 7, abandonLua, 17, 1, permitsModule, 69, 8, abandonLua, 18, 1, permitsModule, 77, 1, permitsModule, 44, 4, permitsModule, 55, 14, permitsModule, 78, 5, abandonLua, 19, 2, permitsModule, 121, 19, permitsModule, 44, 4, permitsModule, 55, 14, sharedLine, 184, 6, permitsModule, 140, 7, abandonLua, 21, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, abandonLua, 29, 3]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', { reads: false, bytes: false }, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 9, 10, abandonLua, 10, 1, sharedLine, 19, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 37, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 103, 38, 150, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 156, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 55, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -650,14 +637,16 @@ export type AcquireAnswer =
   | { readonly status: 'oversized'; readonly limit: number }
 
 
+const acquireParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, acquireLua, 0, 12, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, acquireLua, 12, 2, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 11, 2, permitsModule, 48, 7, acquireLua, 14, 1, permitsModule, 69, 8, acquireLua, 15, 2, permitsModule, 97, 3, permitsModule, 86, 8, permitsModule, 100, 7, acquireLua, 17, 1, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 147, 13, permitsModule, 169, 3, permitsModule, 174, 2, acquireLua, 18, 5, permitsModule, 77, 1, permitsModule, 44, 4, permitsModule, 55, 14, permitsModule, 78, 5, acquireLua, 23, 2, permitsModule, 121, 19, permitsModule, 44, 4, permitsModule, 55, 14, sharedLine, 184, 6, permitsModule, 140, 7, acquireLua, 25, 5, sharedLine, 79, 10, acquireLua, 30, 1, sharedLine, 89, 11, sharedLine, 61, 1, sharedLine, 112, 7, sharedLine, 62, 8, acquireLua, 31, 6, permitsModule, 41, 3, permitsModule, 83, 3, acquireLua, 37, 3, permitsModule, 86, 8, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 29, 4, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 107, 14, serveModule, 0, 29, sharedLine, 10, 4, serveModule, 33, 65, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, permitsModule, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 94, 3, acquireLua, 56, 1, permitsModule, 86, 8, permitsModule, 107, 14, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, acquireLua, 58, 7, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireLua, 65, 9]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', { reads: false, bytes: false }, acquireParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 37, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedLine, 9, 10, acquireLua, 30, 1, sharedLine, 19, 11, 163, 1, 30, 7, 164, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 103, 38, 150, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 156, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 55, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 172, 18, acquireLua, 65, 9]),
+  parts: acquireParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -718,14 +707,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 100, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 43, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -763,14 +754,16 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+const extendParts: readonly string[] = ['state', 'permits', 'ids']
+
 /**
  * Makes permits of one semaphore last longer. One that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '274ec26b814a7af7557390b5d00ad5d79a3761b0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 8, 1, extendLua, 0, 1, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, extendLua, 1, 3, keysLua, 1, 2, keysLua, 9, 1, keysLua, 14, 1, keysLua, 12, 1, permitsModule, 86, 8, extendLua, 4, 18, permitsModule, 69, 8, extendLua, 22, 2, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, extendLua, 24, 3]),
-  parts: ['state', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/extend', '274ec26b814a7af7557390b5d00ad5d79a3761b0', { reads: false, bytes: false }, extendParts, [{ locals: [1, 2] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, { table: [1, 2, 3] }, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -821,14 +814,16 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
   return found
 }
 
+const inspectParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. `used` counts at most 1,000 permits too many of those that have ended and were not noticed.
  *
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, inspectLua, 0, 1, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 44, 4, inspectLua, 5, 12, sharedLine, 100, 12, inspectLua, 17, 20]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedLine, 43, 12, inspectLua, 17, 20]),
+  parts: inspectParts,
   encode(args) {
     return [
       args.limit,
@@ -873,14 +868,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits; call `serve`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, releaseLua, 0, 5, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, releaseLua, 5, 5, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 11, 2, permitsModule, 44, 4, permitsModule, 55, 28, releaseLua, 10, 1, permitsModule, 121, 19, sharedLine, 184, 6, permitsModule, 140, 7, releaseLua, 11, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 169, 1, permitsModule, 147, 18, sharedClockSteps, 0, 3, permitsModule, 165, 4, permitsModule, 170, 2, releaseLua, 18, 2]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 37, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 103, 38, 150, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 156, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 55, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  parts: releaseParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -923,14 +920,16 @@ export type ResizeAnswer =
   | { readonly status: 'resized'; readonly more: boolean }
 
 
+const resizeParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits. Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the others learn of it when they are the first. `more`: as `release`.
  *
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, resizeLua, 0, 5, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, resizeLua, 5, 5, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 11, 2, permitsModule, 147, 13, sharedClockSteps, 0, 3, permitsModule, 160, 12, resizeLua, 10, 1, permitsModule, 121, 19, permitsModule, 55, 3, permitsModule, 44, 4, permitsModule, 58, 11, sharedLine, 184, 6, permitsModule, 140, 4, permitsModule, 69, 8, permitsModule, 144, 3, resizeLua, 11, 3, sharedLine, 100, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 14, 7, serveModule, 33, 4, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, resizeLua, 21, 4]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', { reads: false, bytes: false }, resizeParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 37, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedLine, 43, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 72, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 103, 38, 150, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 156, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 55, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  parts: resizeParts,
   encode(args) {
     return withoutDefaults([
       args.limit,
@@ -969,14 +968,16 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 
+const serveParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Grants what is free to those who are first in line and alive. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', { reads: false, bytes: false }, [keysLua, 0, 1, serveLua, 0, 4, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, serveLua, 4, 1, keysLua, 1, 2, keysLua, 5, 2, keysLua, 11, 2, permitsModule, 121, 19, permitsModule, 55, 3, permitsModule, 44, 4, permitsModule, 58, 11, sharedLine, 184, 6, permitsModule, 140, 4, permitsModule, 69, 8, permitsModule, 144, 3, serveLua, 5, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 100, 12, sharedMessages, 6, 36, sharedLine, 153, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 129, 24, sharedLine, 119, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, serveLua, 13, 3]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', { reads: false, bytes: false }, serveParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 37, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 43, 12, sharedMessages, 3, 36, sharedLine, 72, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 103, 38, 150, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 156, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 55, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  parts: serveParts,
   encode(args) {
     return withoutDefaults([
       args.channel,

@@ -2,7 +2,7 @@
 
 import type { LuaText } from '../runtime/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 2, 7, 1, 4, 5, 15], text: `local function known_number(a)
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 10, 4, -12, 7, 10, 15], text: `local function known_number(a)
 local b=redis.call('HMGET',a,'partitions','agreed_us','state')
 if b[1]then
 return tonumber(b[1]),b[2]
@@ -10,16 +10,16 @@ end
 local c=b[3]and struct.unpack('>d',b[3])>0
 return c and 0 or nil
 end
+local function agree_on(a,b,c)
+local d='in '..b..' partitions'
+redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
+end
 local function refusal_of_spread(a)
 local b=redis.call('HGET',a,'layout')
 if b and string.find(b,'^in %d+ partitions$')then
 return redis.error_reply('LAYOUT '..b)
 end
 return nil
-end
-local function agree_on(a,b,c)
-local d='in '..b..' partitions'
-redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
 end
 local function propose(a,b,c)
 local d=redis.call('HGET',a,'proposed')
@@ -36,26 +36,20 @@ redis.call('PEXPIRE',a,'60000')
 end
 return c
 end` }
-export const sharedBudget: LuaText = { file: 'lua/shared/budget.lua', taken: [12, 3, 2, 3, 1, 4, 2, 3], text: `local function budget_of(a,b)
-return{elements=a,bytes=4194304+(b or 0)}
-end
-local function is_left(a)
-return a.elements>0 and a.bytes>0
+export const sharedBudget: LuaText = { file: 'lua/shared/budget.lua', taken: [27, 3, -9, 4, -8, 3, -8, 3], text: `local function at_once(a)
+return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
 end
 local function spend(a,b,c)
 a.elements=a.elements-b
 a.bytes=a.bytes-c
 end
-local function at_once(a)
-return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
+local function is_left(a)
+return a.elements>0 and a.bytes>0
+end
+local function budget_of(a,b)
+return{elements=a,bytes=4194304+(b or 0)}
 end` }
-export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [7, 3, 1, 3, 3, 12, 3, 6, 1, 5, 1, 6], text: `local function call_record(a,b,c)
-return a..' '..exact(b)..' '..c
-end
-local function refusal_of_late_call()
-return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-local function recall(a,b)
+export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [17, 8, -14, 3, 11, 4, 16, 2, -40, 3, 37, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
 if not a then
 return nil
 end
@@ -63,10 +57,19 @@ local c=string.match(a,'^%d+')
 if c==b then
 return nil,string.match(a,'^%d+ %d+ (.*)$')
 elseif tonumber(c)>tonumber(b)then
+local function refusal_of_late_call()
+return redis.error_reply('INVALID call: a later one has taken its slot')
+end
 return refusal_of_late_call()
 end
 return nil
 end
+local function remember_answer(a,b,c,d,e)
+if b~=''then
+local function call_record(a,b,c)
+return a..' '..exact(b)..' '..c
+end
+local f=redis.call('HSET',a,b,call_record(c,d,e))
 local function forget_old_calls(a,b,c,d)
 local e=c>0 and redis.pcall('HLEN',a)
 local f=type(e)=='number'and e>16
@@ -78,9 +81,6 @@ local h=string.match(g,'^%d+ (%d+) ')
 return h and d-h>600000
 end)
 end
-local function remember_answer(a,b,c,d,e)
-if b~=''then
-local f=redis.call('HSET',a,b,call_record(c,d,e))
 forget_old_calls(a,c,f,d)
 end
 end` }
@@ -151,77 +151,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [7, 4, 3, 6, 2, 4, 2, 13, 3, 9, 4, 7, 5, 6, 3, 12, 2, 9, 7, 9, 14, 10, 1, 11, 1, 12, 2, 7, 2, 10, 12, 14, 1, 3, 2, 7, 5, 16, 3, 15, 3, 6], text: `local function has_just_asked(a,b)
-local c=string.match(b.id,'@(%d+)$')
-return c and math.abs(a.now_ms-c)<=250
-end
-local function offered_ms(a,b,c)
-if c and has_just_asked(a,b)then
-return b.lease_ms
-end
-return math.min(b.lease_ms,a.claim_ms)
-end
-local function first_ticket(a)
-local b=redis.call('ZRANGE',a.queue,'0','0')[1]
-return b and parse_ticket(b)or nil
-end
-local function call_first(a,b,c)
-for d=1,500 do
-local e=first_ticket(a)
-if not e then
-return false
-end
-if tell_process(e,first_message(e,c),b.how)then
-return true
-end
-redis.call('ZREM',a.queue,e.text)
-end
-return true
-end
-local function call_next(a,b,c,d)
-if not c then
-return false
-elseif tell_process(c,first_message(c,d),b.how)then
-return true
-end
-redis.call('ZREM',a.queue,c.text)
-return call_first(a,b,d)
-end
-local function tell_granted(a,b,c,d)
-if not b.how.writes then
-redis.call('ZREM',a.queue,'')
-b.how.writes=true
-end
-return publish_to(c,d,b.how)
-end
-local function note_asked(a,b)
-local c=redis.call('ZSCORE',a.queue,b)
-if string.find(c,'.',1,true)then
-redis.call('ZADD',a.queue,'XX',math.floor(c),b)
-end
-end
-local function stand_in_line(a,b,c)
-local d=b.last_ticket
-if redis.call('ZADD',a.queue,'NX',d+1,c)==1 then
-redis.call('PEXPIRE',a.queue,'7200000')
-return d+1,redis.call('ZCARD',a.queue)-1
-end
-local e=redis.call('ZRANK',a.queue,c)
-if e==0 then
-note_asked(a,c)
-end
-return d,e
-end
-local function keep_place(a,b)
-local c,d=format_ticket(b),other_text(b)
-local e=redis.call('ZSCORE',a.queue,d)
-if e then
-redis.call('ZREM',a.queue,d)
-redis.call('ZADD',a.queue,'NX',e,c)
-end
-return c
-end
-local function take_up(a,b,c)
+export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [108, 9, 14, 10, 1, 11, 15, 7, 93, 6, -120, 12, -144, 4, 2, 13, 190, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -180, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function take_up(a,b,c)
 if c==''or redis.call('HGET',a,'proposed')~=c then
 return false
 end
@@ -251,6 +181,19 @@ a.units,
 a.holder
 )
 end
+local function other_text(a)
+local b=a.listens
+a.listens=1-b
+local c=format_ticket(a)
+a.listens=b
+return c
+end
+local function note_late(a,b,c,d)
+if b~=''and d-math.floor(c/1000)<=1000 then
+a.late=a.late or{}
+a.late[string.match(b,'^[^.]*')]=true
+end
+end
 local function parse_ticket(a)
 local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
 return{
@@ -263,45 +206,21 @@ units=tonumber(f),
 holder=g,
 }
 end
-local function other_text(a)
-local b=a.listens
-a.listens=1-b
-local c=format_ticket(a)
-a.listens=b
-return c
+local function first_ticket(a)
+local b=redis.call('ZRANGE',a.queue,'0','0')[1]
+return b and parse_ticket(b)or nil
 end
-local function call_other(a,b,c,d)
-for e,f in ipairs(redis.call('ZRANGE',a.queue,'0','99'))do
-local g=parse_ticket(f)
-if
-process_of(g)~=c and tell_process(g,first_message(g,d),b.how)
-then
-return
-end
-end
-end
-local function is_silent(a,b,c,d)
-if process_of({id=d})==process_of(c)then
+local function call_first(a,b,c)
+for d=1,500 do
+local e=first_ticket(a)
+if not e then
 return false
 end
-local e=tonumber(redis.call('ZSCORE',a.queue,c.text))
-local f=math.floor(e)
-local g,h=math.floor((e-f)*1000+0.5),math.floor(b.now_ms/1000)%400
-local i=math.ceil(g/400)
-if i>0 and(h+1-g)%400<4 then
-return false
-elseif i==2 then
+if tell_process(e,first_message(e,c),b.how)then
 return true
 end
-local j=i*400+h+1
-redis.pcall('ZADD',a.queue,'XX',string.format('%.3f',f+j/1000),c.text)
-return false
+redis.call('ZREM',a.queue,e.text)
 end
-local function pass_silent(a,b,c,d)
-if not is_silent(a,b,c,d)then
-return false
-end
-send_back(a,b,{[process_of(c)]=true},d)
 return true
 end
 local function remove_and_call(a,b,c)
@@ -335,17 +254,95 @@ if e[1]then
 remove_and_call(a,b,e)
 end
 end
-local function note_late(a,b,c,d)
-if b~=''and d-math.floor(c/1000)<=1000 then
-a.late=a.late or{}
-a.late[string.match(b,'^[^.]*')]=true
+local function is_silent(a,b,c,d)
+if process_of({id=d})==process_of(c)then
+return false
 end
+local e=tonumber(redis.call('ZSCORE',a.queue,c.text))
+local f=math.floor(e)
+local g,h=math.floor((e-f)*1000+0.5),math.floor(b.now_ms/1000)%400
+local i=math.ceil(g/400)
+if i>0 and(h+1-g)%400<4 then
+return false
+elseif i==2 then
+return true
+end
+local j=i*400+h+1
+redis.pcall('ZADD',a.queue,'XX',string.format('%.3f',f+j/1000),c.text)
+return false
+end
+local function pass_silent(a,b,c,d)
+if not is_silent(a,b,c,d)then
+return false
+end
+send_back(a,b,{[process_of(c)]=true},d)
+return true
+end
+local function call_other(a,b,c,d)
+for e,f in ipairs(redis.call('ZRANGE',a.queue,'0','99'))do
+local g=parse_ticket(f)
+if
+process_of(g)~=c and tell_process(g,first_message(g,d),b.how)
+then
+return
+end
+end
+end
+local function has_just_asked(a,b)
+local c=string.match(b.id,'@(%d+)$')
+return c and math.abs(a.now_ms-c)<=250
+end
+local function call_next(a,b,c,d)
+if not c then
+return false
+elseif tell_process(c,first_message(c,d),b.how)then
+return true
+end
+redis.call('ZREM',a.queue,c.text)
+return call_first(a,b,d)
+end
+local function offered_ms(a,b,c)
+if c and has_just_asked(a,b)then
+return b.lease_ms
+end
+return math.min(b.lease_ms,a.claim_ms)
+end
+local function tell_granted(a,b,c,d)
+if not b.how.writes then
+redis.call('ZREM',a.queue,'')
+b.how.writes=true
+end
+return publish_to(c,d,b.how)
+end
+local function keep_place(a,b)
+local c,d=format_ticket(b),other_text(b)
+local e=redis.call('ZSCORE',a.queue,d)
+if e then
+redis.call('ZREM',a.queue,d)
+redis.call('ZADD',a.queue,'NX',e,c)
+end
+return c
+end
+local function stand_in_line(a,b,c)
+local d=b.last_ticket
+if redis.call('ZADD',a.queue,'NX',d+1,c)==1 then
+redis.call('PEXPIRE',a.queue,'7200000')
+return d+1,redis.call('ZCARD',a.queue)-1
+end
+local e=redis.call('ZRANK',a.queue,c)
+if e==0 then
+local function note_asked(a,b)
+local c=redis.call('ZSCORE',a.queue,b)
+if string.find(c,'.',1,true)then
+redis.call('ZADD',a.queue,'XX',math.floor(c),b)
+end
+end
+note_asked(a,c)
+end
+return d,e
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [5, 3, 1, 3, 3, 16, 4, 13, 2, 7, 4, 10, 2, 18], text: `local function process_of(a)
+export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [5, 3, 7, 16, 4, 13, 2, 7, 4, 10, -62, 3, 61, 18], text: `local function process_of(a)
 return string.match(a.id,'^[^.]*')
-end
-local function first_message(a,b)
-return'first '..a.id..' '..b
 end
 local function listens_here(a,b)
 if a.listens==0 or not b.counted then
@@ -392,6 +389,9 @@ redis.pcall('SPUBLISH',a,c)
 else
 redis.pcall('PUBLISH',a,c)
 end
+end
+local function first_message(a,b)
+return'first '..a.id..' '..b
 end
 local function listening_here(a,b)
 if not b.counted then

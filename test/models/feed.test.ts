@@ -33,7 +33,7 @@ afterAll(async () => {
  * The same scripts where what is rare happens all the time: the log is written anew, a message a call, and bodies of three bytes
  * are stored apart.
  */
-function eager({ operations, ...others }: Contract): Contract {
+function eager({ operations, ...others }: ReturnType<typeof readableContract>): Contract {
   const replaced: [string, string][] = [
     ['bytes > 16384', 'bytes > 2'],
     ['#bodies[at] > 16384', '#bodies[at] > 2'],

@@ -1,7 +1,7 @@
 // What the scripts of a release do not know yet does not keep them from taking turns with those of this tree.
 
 import { afterAll, expect, inject, test } from 'vitest'
-import type { Contract, ContractOperation } from '../../src/testing/vector-contract.ts'
+import type { Contract, ContractOperation, RunnableOperation } from '../../src/testing/vector-contract.ts'
 import type { VectorFile } from '../../src/testing/vector-file.ts'
 import { playVector } from '../../src/testing/vector-player.ts'
 import { onServer } from '../conformance/places.ts'
@@ -11,7 +11,7 @@ const place = onServer(inject('redisPort'))
 afterAll(() => place.close())
 
 const current: Contract = readableContract('catalog')
-const put = current.operations['catalog/put'] as ContractOperation
+const put = current.operations['catalog/put'] as RunnableOperation
 const steps = [
   { call: 'catalog/put', with: { name: 'a' }, answer: ['created', '$us'] },
   { call: 'catalog/put', with: { name: 'a' }, answer: ['existed', '$us', 'd'] },

@@ -73,7 +73,6 @@ export function compileTree(
   for (const [{ file }, text] of problems.length === 0 ? sent : []) checkRoom(text, file, problems)
   if (problems.length > 0) throw new ContractError(inOrder(problems))
   return {
-    format: 1,
     version,
     clock: clockOf(tree, form),
     structures: structuresOf(scripts),

@@ -10,7 +10,7 @@ import { type Binding, isWithin, type Names, type Span, spanOf } from './scope.t
 /** What the table of keys is called, which the compiler writes. */
 const KEY_TABLE = 'K'
 
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ']
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 /** The short words of Lua, and what no local may hide. */
 const WORDS: ReadonlySet<string> = new Set(
   `and arg do end for if in nil not or ${KEY_TABLE} ${[...OFFERED].join(' ')}`.split(' '),
