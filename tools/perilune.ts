@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CommandError, generate } from './command/generate.ts'
 
-const HELP = `perilune generate DIR --out FILE [--check]
+const HELP = `perilune generate DIR --out FILE [--check] [--readable]
 
 Compiles DIR/<structure>/<operation>.lua into FILE, a TypeScript module with a typed call for each operation.
 
   --out FILE   the module to write
   --check      writes nothing; fails when FILE is not what would be written, for CI
+  --readable   scripts keep the names and the blanks of their sources
   --help       this
   --version    of perilune
 
@@ -28,7 +29,8 @@ function run(args: string[]): string {
   if (command !== 'generate' || folder === undefined || more.length > 0 || values.out === undefined) {
     throw new CommandError(`usage: ${HELP.split('\n')[0]}\nperilune --help says more`)
   }
-  return generate({ folder, out: values.out, check: values.check, library: join(PACKAGE, 'lua') })
+  const { out, check, readable } = values
+  return generate({ folder, out, check, readable, library: join(PACKAGE, 'lua') })
 }
 
 function parsed(args: string[]) {
@@ -39,6 +41,7 @@ function parsed(args: string[]) {
       options: {
         out: { type: 'string' },
         check: { type: 'boolean', default: false },
+        readable: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
         version: { type: 'boolean', default: false },
       },

@@ -4,6 +4,7 @@ The scripts do the work. This module builds keys, puts arguments in order, and n
 answers, all by the contract; it knows no structure. Needs redis-py 4.3 or later.
 """
 
+import hashlib
 import heapq
 import json
 import operator
@@ -56,7 +57,24 @@ class Perilune:
     def preload(self):
         """Loads every script on every master."""
         for operation in self.contract["operations"].values():
-            self.client.script_load(operation["source"])
+            self.client.script_load(source_of(self.contract, operation))
+
+
+def source_of(contract, operation):
+    """The text of a script, which the contract has in pieces: lines as they are, or which text, its first line, how many."""
+    if "source" in operation:
+        return operation["source"]
+    lines = []
+    for piece in operation["pieces"]:
+        if isinstance(piece, str):
+            lines.append(piece)
+        else:
+            text, first, count = piece
+            lines += contract["texts"][text]["lines"][first : first + count]
+    source = "\n".join(lines)
+    if hashlib.sha1(source.encode()).hexdigest() != operation["sha1"]:
+        raise ValueError("the pieces of a script are not the text that its sha1 names")
+    return source
 
 
 class CallIds:
@@ -137,7 +155,7 @@ class Unit:
         try:
             reply = client.evalsha(operation["sha1"], len(keys), *rest)
         except NoScriptError:
-            reply = client.eval(operation["source"], len(keys), *rest)
+            reply = client.eval(source_of(self._perilune.contract, operation), len(keys), *rest)
         return decode_answer(operation["answers"], reply)
 
 

@@ -37,7 +37,7 @@ def on_test_clock(contract, clock):
     """The contract with the test clock in every script."""
     swapped = copy.deepcopy(contract)
     for operation in swapped["operations"].values():
-        operation["source"] = operation["source"].replace(contract["clock"], clock)
+        operation["source"] = perilune.source_of(contract, operation).replace(contract["clock"], clock)
         operation["sha1"] = hashlib.sha1(operation["source"].encode()).hexdigest()
     return swapped
 

@@ -81,15 +81,15 @@ export type GuildClearAnswer =
 const guildClear: ScriptOperation<GuildClearArguments, GuildClearAnswer> = {
   script: {
     name: 'guild/clear',
-    sha1: '4f46ec705a5f9bd00ef2465a369c63e71adba7f2',
+    sha1: 'f71c85b647574329fca7df3d054553f58434173d',
     reads: false, bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
       [2, 'redis/guild/clear.lua', 8],
     ],
-    source: `local members = KEYS[1]
-redis.call('UNLINK', members)
-return { 'cleared' }`,
+    source: `local a=KEYS[1]
+redis.call('UNLINK',a)
+return{'cleared'}`,
   },
   parts: ['members'],
   encode() {
@@ -128,18 +128,18 @@ function readNamesOfGuildCompleteByRangeFound(part: Reply | undefined): (string)
 const guildCompleteByRange: ScriptOperation<GuildCompleteByRangeArguments, GuildCompleteByRangeAnswer> = {
   script: {
     name: 'guild/complete-by-range',
-    sha1: '3160106f5453f4fd947e581871213c879161a378',
+    sha1: 'e3f9937e6728ce9c64ed7e9734e3b537c1fb23cd',
     reads: true, bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
       [2, 'redis/guild/complete-by-range.lua', 8],
       [3, 'redis/guild/complete-by-range.lua', 10],
     ],
-    source: `local members = KEYS[1]
-local prefix = ARGV[1]
-return {
+    source: `local a=KEYS[1]
+local b=ARGV[1]
+return{
 'found',
-redis.call('ZRANGEBYLEX', members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT', '0', '10'),
+redis.call('ZRANGEBYLEX',a,'['..b,'('..b..'{','LIMIT','0','10'),
 }`,
   },
   parts: ['members'],
@@ -184,7 +184,7 @@ function readNamesOfGuildCompleteFound(part: Reply | undefined): (string)[] {
 const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer> = {
   script: {
     name: 'guild/complete',
-    sha1: 'd2aad94a3658a04aed42fc87214c198dcf47329f',
+    sha1: '800f30cd872054aa58336974f8e17344580d71e4',
     reads: false, bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
@@ -192,22 +192,22 @@ const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer
       [3, 'redis/shared/names.lua', 2],
       [6, 'redis/guild/complete.lua', 11],
     ],
-    source: `local members = KEYS[1]
-local prefix = ARGV[1]
-local function is_name(text)
-return string.match(text, '^[a-z]+$') ~= nil
+    source: `local a=KEYS[1]
+local b=ARGV[1]
+local function is_name(a)
+return string.match(a,'^[a-z]+$')~=nil
 end
-if not is_name(prefix) then
+if not is_name(b)then
 return redis.error_reply('INVALID prefix: only small letters')
 end
-local before = string.sub(prefix, 1, -2) .. string.char(string.byte(prefix, -1) - 1) .. '{'
-local behind = prefix .. '{'
-redis.call('ZADD', members, '0', before, '0', behind)
-local first = redis.call('ZRANK', members, before) + 1
-local last = redis.call('ZRANK', members, behind) - 1
-local names = redis.call('ZRANGE', members, first, math.min(first + 9, last))
-redis.call('ZREM', members, before, behind)
-return { 'found', names }`,
+local c=string.sub(b,1,-2)..string.char(string.byte(b,-1)-1)..'{'
+local d=b..'{'
+redis.call('ZADD',a,'0',c,'0',d)
+local e=redis.call('ZRANK',a,c)+1
+local f=redis.call('ZRANK',a,d)-1
+local g=redis.call('ZRANGE',a,e,math.min(e+9,f))
+redis.call('ZREM',a,c,d)
+return{'found',g}`,
   },
   parts: ['members'],
   encode(args) {
@@ -243,7 +243,7 @@ export type GuildJoinAnswer =
 const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
   script: {
     name: 'guild/join',
-    sha1: '2d5f3ed325b980982aad8d192ef2ee44472c1d3d',
+    sha1: '48ea3828d844582f4049b944ad00af7ece06e869',
     reads: false, bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
@@ -251,20 +251,20 @@ const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
       [3, 'redis/shared/names.lua', 2],
       [6, 'redis/guild/join.lua', 9],
     ],
-    source: `local members = KEYS[1]
-local names, names_at = ARGV, 1
-local function is_name(text)
-return string.match(text, '^[a-z]+$') ~= nil
+    source: `local a=KEYS[1]
+local b,c=ARGV,1
+local function is_name(a)
+return string.match(a,'^[a-z]+$')~=nil
 end
-for at = names_at, #names do
-if not is_name(names[at]) then
+for d=c,#b do
+if not is_name(b[d])then
 return redis.error_reply('INVALID names: only small letters')
 end
 end
-for at = names_at, #names do
-redis.call('ZADD', members, '0', names[at])
+for d=c,#b do
+redis.call('ZADD',a,'0',b[d])
 end
-return { 'joined', redis.call('ZCARD', members) }`,
+return{'joined',redis.call('ZCARD',a)}`,
   },
   parts: ['members'],
   encode(args) {

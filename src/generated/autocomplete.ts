@@ -8,1459 +8,1433 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local added, added_at = ARGV, 4
-local refusal, index = open_index(meta, call_id.caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(index.record, call_id) if refusal then return refusal end
-if remembered then
-local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
+const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]
+local e={caller=ARGV[2],call=ARGV[3]}
+local f,g=ARGV,4
+local h,i=open_index(a,e.caller,d)if h then return h end
+local j,k=recall(i.record,e)if j then return j end
+if k then
+local l,m,n=string.match(k,'^(%d+) (%d+) (%d+)$')
+return{'added',tonumber(l),tonumber(m),tonumber(n)}
 end
-local now_ms = math.floor(clock_us() / 1000)
-redis.call('HSET', meta, 'layout', '2', 'codec', codec)
-try_rights(meta, index, keys)
-local known, before = open_tops(index.last_top), index.last
-local new, replaced, taken = 0, 0, 0
-local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
-local most_work = has_due and 6000 / 3 or 6000
-for at = added_at, #added, 6 do
-local expire_ms = tonumber(added[at + 4])
-local entry = {
-id = added[at],
-text = added[at + 1],
-marked = added[at + 2],
-rank = rank_of(added[at + 3]),
-expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
-payload = added[at + 5],
+local l=math.floor(clock_us()/1000)
+redis.call('HSET',a,'layout','2','codec',d)
+try_rights(a,i,K)
+local m,n=open_tops(i.last_top),i.last
+local o,p,q=0,0,0
+local r=redis.call('ZCOUNT',c,'-inf',exact(l))>0
+local s=r and 6000/3 or 6000
+for t=g,#f,6 do
+local u=tonumber(f[t+4])
+local v={
+id=f[t],
+text=f[t+1],
+marked=f[t+2],
+rank=rank_of(f[t+3]),
+expires_at_ms=u>0 and l+u or 0,
+payload=f[t+5],
 }
-if enter_entry(keys, known, index, entry, now_ms) then
-replaced = replaced + 1
+if enter_entry(K,m,i,v,l)then
+p=p+1
 else
-new = new + 1
+o=o+1
 end
-taken = taken + 1
-if known.work > most_work then
+q=q+1
+if m.work>s then
 break
 end
 end
-note_index(meta, index, before, known.last)
-reap(keys, known, now_ms, 20 + taken)
-renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
-remember_answer(meta, call_id, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
-return { 'added', new, replaced, taken }` }
-const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [7, 14], text: `return {
+note_index(a,i,n,m.last)
+reap(K,m,l,20+q)
+renew_fronts(K,m,i.codec)
+write_tops(b,m)
+remember_answer(a,e,l,o..' '..p..' '..q)
+return{'added',o,p,q}` }
+const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [7, 14], text: `return{
 'cleared',
 redis.call(
 'UNLINK',
-entries,
-ids,
-words,
-tops,
-expiry,
-fronts,
-forks,
-meta
-) > 0 and 1 or 0,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+a
+)>0 and 1 or 0,
 }` }
-const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 14], text: `local codec = ARGV[1]
-local query = ARGV[2]
-local limit = tonumber(ARGV[3] or 10)
-local fuzzy = ARGV[4] == '1'
-local refusal = refusal_of_index(meta, codec) if refusal then return refusal end
-local prefix = string.sub(query, 1, 64)
-local found, fields, is_short, front = search(keys, prefix, limit)
-local exact = #found
-if fuzzy and not is_short and exact < limit then
-local others = {}
-for _, field in ipairs(fields) do
-others[field] = true
+const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 14], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 10)
+local f=ARGV[4]=='1'
+local g=refusal_of_index(a,c)if g then return g end
+local h=string.sub(d,1,64)
+local i,j,k,l=search(K,h,e)
+local m=#i
+if f and not k and m<e then
+local n={}
+for o,p in ipairs(j)do
+n[p]=true
 end
-local nearby, more = match_nearby(keys, prefix)
-collect(entries, nearby, found, limit, others)
-is_short = more and #found < limit
+local o,p=match_nearby(K,h)
+collect(b,o,i,e,n)
+k=p and#i<e
 end
-return { 'found', is_short and 1 or 0, exact, front, found }` }
-const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [8, 11], text: `local refusal, index = open_index(meta, '') if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-return {
+return{'found',k and 1 or 0,m,l,i}` }
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [8, 11], text: `local f,g=open_index(a,'')if f then return f end
+local h=math.floor(clock_us()/1000)
+return{
 'inspection',
-index.codec,
-redis.call('HLEN', entries),
-redis.call('ZCARD', words),
-redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
-redis.call('ZCARD', expiry),
-redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
+g.codec,
+redis.call('HLEN',b),
+redis.call('ZCARD',c),
+redis.call('ZLEXCOUNT',e,'-','(\\255'),
+redis.call('ZCARD',d),
+redis.call('ZCOUNT',d,'-inf',exact(h)),
 }` }
-const keysLua: LuaText = { file: 'lua/autocomplete/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
-local keys = {
-entries = KEYS[2],
-local entries = KEYS[2]
-entries = entries,
-ids = KEYS[3],
-local ids = KEYS[3]
-ids = ids,
-words = KEYS[4],
-local words = KEYS[4]
-words = KEYS[3],
-local words = KEYS[3]
-local tops = KEYS[5]
-tops = tops,
-tops = KEYS[4],
-local expiry = KEYS[6]
-expiry = expiry,
-local expiry = KEYS[4]
-expiry = KEYS[6],
-fronts = KEYS[7],
-local fronts = KEYS[7]
-forks = KEYS[8],
-}
-local forks = KEYS[8]
-forks = KEYS[5],
-local forks = KEYS[5]` }
-const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 15], text: `local query = ARGV[1]
-local fuzzy = ARGV[2] == '1'
-local refusal, index = open_index(meta, '') if refusal then return refusal end
-try_rights(meta, index, keys)
-local known = open_tops(index.last_top)
-local now_ms = math.floor(clock_us() / 1000)
-local prefix = string.sub(query, 1, 64)
-local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
-if fuzzy and not more then
-more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
+const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 15], text: `local c=ARGV[1]
+local d=ARGV[2]=='1'
+local e,f=open_index(a,'')if e then return e end
+try_rights(a,f,K)
+local g=open_tops(f.last_top)
+local h=math.floor(clock_us()/1000)
+local i=string.sub(c,1,64)
+local j=c~=''and unhide(K,g,(match_exactly(K,i,200)),h)
+if d and not j then
+j=unhide(K,g,(match_nearby(K,i)),h)
 end
-if not more then
-more = reap(keys, known, now_ms, 100)
+if not j then
+j=reap(K,g,h,100)
 end
-renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
-return { 'reaped', more and 1 or 0 }` }
-const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 2, 1, 32], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local gone, gone_at = ARGV, 3
-local refusal, index = open_index(meta, call_id.caller) if refusal then return refusal end
-local refusal, remembered = recall(index.record, call_id) if refusal then return refusal end
-if remembered then
-local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
-return { 'removed', tonumber(removed), tonumber(taken) }
+renew_fronts(K,g,f.codec)
+write_tops(b,g)
+return{'reaped',j and 1 or 0}` }
+const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 2, 1, 32], text: `local e={caller=ARGV[1],call=ARGV[2]}
+local f,g=ARGV,3
+local h,i=open_index(a,e.caller)if h then return h end
+local j,k=recall(i.record,e)if j then return j end
+if k then
+local l,m=string.match(k,'^(%d+) (%d+)$')
+return{'removed',tonumber(l),tonumber(m)}
 end
-local now_ms = math.floor(clock_us() / 1000)
-local known = open_tops(index.last_top)
-local removed, taken = 0, 0
-try_rights(meta, index, keys)
-for at = gone_at, #gone do
-local field = redis.call('HGET', ids, gone[at])
-if field then
-local record = redis.call('HGET', entries, field)
-if not has_expired(struct.unpack('>d', record), now_ms) then
-removed = removed + 1
+local l=math.floor(clock_us()/1000)
+local m=open_tops(i.last_top)
+local n,o=0,0
+try_rights(a,i,K)
+for p=g,#f do
+local q=redis.call('HGET',c,f[p])
+if q then
+local r=redis.call('HGET',b,q)
+if not has_expired(struct.unpack('>d',r),l)then
+n=n+1
 end
-remove_entry(keys, known, field, record)
+remove_entry(K,m,q,r)
 end
-taken = taken + 1
-known.work = known.work + 1
-if known.work > 6000 then
+o=o+1
+m.work=m.work+1
+if m.work>6000 then
 break
 end
 end
-reap(keys, known, now_ms, 20)
-renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
-if not index.is_new then
-remember_answer(meta, call_id, now_ms, removed .. ' ' .. taken)
+reap(K,m,l,20)
+renew_fronts(K,m,i.codec)
+write_tops(d,m)
+if not i.is_new then
+remember_answer(a,e,l,n..' '..o)
 end
-return { 'removed', removed, taken }` }
-const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 4, 1, 14], text: `local codec = ARGV[1]
-local query = ARGV[2]
-local limit = tonumber(ARGV[3] or 10)
-local fuzzy = ARGV[4] == '1'
-local refusal = refusal_of_index(meta, codec) if refusal then return refusal end
-local prefix = string.sub(query, 1, 64)
-local found, fields, is_short, front = search(keys, prefix, limit)
-local exact = #found
-if fuzzy and not is_short and exact < limit then
-local others = {}
-for _, field in ipairs(fields) do
-others[field] = true
+return{'removed',n,o}` }
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 4, 1, 14], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 10)
+local f=ARGV[4]=='1'
+local g=refusal_of_index(a,c)if g then return g end
+local h=string.sub(d,1,64)
+local i,j,k,l=search(K,h,e)
+local m=#i
+if f and not k and m<e then
+local n={}
+for o,p in ipairs(j)do
+n[p]=true
 end
-local nearby, more = match_nearby(keys, prefix)
-collect(entries, nearby, found, limit, others)
-is_short = more and #found < limit
+local o,p=match_nearby(K,h)
+collect(b,o,i,e,n)
+k=p and#i<e
 end
-return { 'suggested', is_short and 1 or 0, front, show(found, exact) }` }
-const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts.lua', taken: [12, 6, 2, 16, 1, 12, 2, 9, 2, 16, 2, 8, 4, 20, 2, 15], text: `local function start_of(first, start, text)
-if start ~= '' and string.sub(text, 1, #start) == start then
-return start
+return{'suggested',k and 1 or 0,l,show(i,m)}` }
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts.lua', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d)
+local e,f={ids={}},{}
+for g,h in ipairs(c)do
+note_passed(e,(walk_forks(a,b,h)))
 end
-return common_start(first, text)
+read_tops(a.tops,b,e.ids)
+for g,h in ipairs(e.ids)do
+f[g]=b.open[h]
 end
-local function tell_records(parts, records)
-local first, start = '', ''
-for at = 1, #records do
-local record = records[at]
-local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-local text_at = id_at + id_bytes + marked_bytes
-local payload_at = text_at + text_bytes
-local text = string.sub(record, text_at, payload_at - 1)
-start = start_of(first, start, text)
-first = at == 1 and text or first
-local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-parts[#parts + 1] = string.sub(record, text_at + #start)
+for g,h in ipairs(find_leaves(a.tops,f,d))do
+if h.at==1 and find_place(h.leaf,d)<10 then
+change_front(b,h.top)
 end
 end
-local function front_head(top, codec)
-local parts, size = { '2', string.char(#codec), codec, '' }, 0
-for prefix, least in pairs(prefixes_of(top)) do
-size = size + 1
-parts[size + 4] = string.char(least, #prefix) .. prefix
 end
-if size > 255 then
+local function renew_fronts(a,b,c)
+local d,e={},0
+local function front_head(a,b)
+local c,d={'2',string.char(#b),b,''},0
+for e,f in pairs(prefixes_of(a))do
+d=d+1
+c[d+4]=string.char(f,#e)..e
+end
+if d>255 then
 return nil
 end
-parts[4] = string.char(size)
-return table.concat(parts)
+c[4]=string.char(d)
+return table.concat(c)
 end
-local function first_fields(tops, top)
-local first = leaf_of(top, 'A')
-read_leaves(tops, { top }, { first })
-local fields = {}
-for at = 1, 10 do
-fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+local function first_fields(a,b)
+local c=leaf_of(b,'A')
+read_leaves(a,{b},{c})
+local d={}
+for e=1,10 do
+d[e]=string.sub(c.places,e*16-7,e*16)
 end
-return fields
+return d
 end
-local function make_front(keys, codec, top)
-local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-if not head then
+local function start_of(a,b,c)
+if b~=''and string.sub(c,1,#b)==b then
+return b
+end
+return common_start(a,c)
+end
+local function tell_records(a,b)
+local c,d='',''
+for e=1,#b do
+local f=b[e]
+local g,h,i,j,k,l=struct.unpack('>ddHHH',f)
+local m=l+i+j
+local n=m+k
+local o=string.sub(f,m,n-1)
+d=start_of(c,d,o)
+c=e==1 and o or c
+local p={i,#d,k-#d,#f-n+1}
+a[#a+1]=struct.pack('>dHHHH',h,unpack(p))
+a[#a+1]=string.sub(f,l,l+i-1)
+a[#a+1]=string.sub(f,m+#d)
+end
+end
+local function make_front(a,b,c)
+local d=not c.is_gone and#b<256 and front_head(c,b)
+if not d then
 return nil
 end
-local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-for _, record in ipairs(records) do
-bytes = bytes + #record
-if string.byte(record) > 0 or bytes > 4096 then
+local e,f=redis.call('HMGET',a.entries,unpack(first_fields(a.tops,c))),0
+for g,h in ipairs(e)do
+f=f+#h
+if string.byte(h)>0 or f>4096 then
 return nil
 end
 end
-local parts = { head }
-tell_records(parts, records)
-return table.concat(parts)
+local g={d}
+tell_records(g,e)
+return table.concat(g)
 end
-local function renew_front(keys, codec, top)
-local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-local has_front = front and front ~= '' and 1 or 0
-if top.has_front ~= has_front then
-top.has_front, top.has_new_head = has_front, true
+local function renew_front(a,b,c)
+local d=make_front(a,b,c)or c.has_front==1 and''
+local e=d and d~=''and 1 or 0
+if c.has_front~=e then
+c.has_front,c.has_new_head=e,true
 end
-return front
+return d
 end
-local function renew_fronts(keys, known, codec)
-local written, bytes = {}, 0
-for id, top in pairs(known.open) do
-local front = top.has_new_front and renew_front(keys, codec, top)
-if front == '' then
-redis.call('HDEL', keys.fronts, id)
-elseif front then
-written[#written + 1] = id
-written[#written + 1] = front
-bytes = bytes + #front
+for f,g in pairs(b.open)do
+local h=g.has_new_front and renew_front(a,c,g)
+if h==''then
+redis.call('HDEL',a.fronts,f)
+elseif h then
+d[#d+1]=f
+d[#d+1]=h
+e=e+#h
 end
-if bytes > 16384 then
-redis.call('HSET', keys.fronts, unpack(written))
-written, bytes = {}, 0
+if e>16384 then
+redis.call('HSET',a.fronts,unpack(d))
+d,e={},0
 end
 end
-if written[1] then
-redis.call('HSET', keys.fronts, unpack(written))
-end
-end
-local function note_changed(keys, known, suffixes, one)
-local passed_of, tops = { ids = {} }, {}
-for _, suffix in ipairs(suffixes) do
-note_passed(passed_of, (walk_forks(keys, known, suffix)))
-end
-read_tops(keys.tops, known, passed_of.ids)
-for at, id in ipairs(passed_of.ids) do
-tops[at] = known.open[id]
-end
-for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
-if found.at == 1 and find_place(found.leaf, one) < 10 then
-change_front(known, found.top)
-end
+if d[1]then
+redis.call('HSET',a.fronts,unpack(d))
 end
 end` }
-const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot.lua', taken: [12, 15, 2, 8, 2, 10, 2, 12, 2, 7, 2, 26, 2, 11, 1, 8, 2, 18, 2, 13, 7, 2, 1, 10, 2, 25, 2, 30, 1, 9, 2, 15, 2, 13], text: `local function walk_forks(keys, known, suffix)
-local passed, length = {}, 0
-while length <= #suffix do
-local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-if not fork then
-return passed, length, nil
+const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot.lua', taken: [12, 15, 75, 11, -84, 8, 200, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -33, 10, 25, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
+local d,e={},0
+while e<=#c do
+local f=fork_behind(a,b,string.sub(c,1,e))
+if not f then
+return d,e,nil
 end
-if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-return passed, length, fork
+if string.sub(c,1,#f.prefix)~=f.prefix then
+return d,e,f
 end
-passed[#passed + 1] = fork
-length = #fork.prefix + 1
+d[#d+1]=f
+e=#f.prefix+1
 end
-return passed, length, nil
+return d,e,nil
 end
-local function common_start(one, other)
-local length = 0
+local function note_passed(a,b)
+for c,d in ipairs(b)do
+local e=a[d.id]
+if not e then
+e={}
+a[d.id]=e
+a.ids[#a.ids+1]=d.id
+end
+e[d.prefix]=true
+end
+end
+local function common_start(a,b)
+local c=0
 repeat
-length = length + 1
-local byte = string.byte(other, length)
-until byte ~= string.byte(one, length) or not byte or byte == 0
-return string.sub(one, 1, length - 1)
+c=c+1
+local d=string.byte(b,c)
+until d~=string.byte(a,c)or not d or d==0
+return string.sub(a,1,c-1)
 end
-local function pack_places(members)
-local best = new_best(#members)
-offer_members(best, members)
-sort_best(best)
-local places = {}
-for at, ref in ipairs(best.refs) do
-places[at] = pack_place(best.ranks[ref], ref)
+local function longest_prefix(a)
+local b=''
+for c in pairs(prefixes_of(a))do
+if#c>#b then
+b=c
 end
-return table.concat(places), #places
 end
-local function top_with(keys, known, born, top, one)
-local with = born[top.id]
-if not with then
-with = copy_top(keys.tops, known, top)
-local leaf, at = find_leaf(with, one.rank, one.ref)
-if leaf then
-put_place(known, with, leaf, at, one)
+return b
 end
-born[top.id], born[with.id] = with, with
+local function offer_words(a,b,c)
+local d,e=from_prefix(c),to_prefix(c)
+local f=string.byte(c,-1)==0
+local g=f and 160 or 1000
+local h=redis.call('ZRANGEBYLEX',a.words,d,e,'LIMIT','0',g)
+offer_members(b,h)
+if f and#h==g then
+local i=h[g]
+return place_at(i,#i-16+1)
 end
-return with
+return math.huge,math.huge
 end
-local function make_fork(keys, known, born, suffix, other, one)
-local top = get_top(keys.tops, known, other.id)
-local with = top_with(keys, known, born, top, one)
-local prefix = common_start(other.prefix, suffix)
-put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
-set_least(known, top, other.prefix, #prefix + 1)
+local function offer_open_tops(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+d[f]=leaf_of(g,'A')
 end
-local function make_hot(keys, known, born, suffix, length)
-while length <= #suffix do
-local prefix = string.sub(suffix, 1, length)
-local from, to = from_prefix(prefix), to_prefix(prefix)
-if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
+read_leaves(a,c,d)
+for f,g in ipairs(c)do
+local h,i=place_at(d[f].places,1)
+e[f]={top=g,rank=h,ref=i}
+end
+sort_lists(e)
+for f,g in ipairs(e)do
+if not is_before(g.rank,g.ref,b.rank,b.ref)then
+b.cut=true
 return
 end
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
-local places, size = pack_places(members)
-if size <= 24 then
-return
-end
-local top = born[places]
-if not top then
-top = make_top(known)
-append_leaves(top, places)
-born[places], born[top.id] = top, top
-end
-local fork = common_start(members[1], members[#members])
-if length == 0 then
-keep_sorted(keys.forks)
-end
-put_fork(keys, known, top, fork, length)
-length = #fork + 1
-end
-end
-local function note_passed(passed_of, passed)
-for _, fork in ipairs(passed) do
-local prefixes = passed_of[fork.id]
-if not prefixes then
-prefixes = {}
-passed_of[fork.id] = prefixes
-passed_of.ids[#passed_of.ids + 1] = fork.id
-end
-prefixes[fork.prefix] = true
-end
-end
-local function is_all_of(top, prefixes)
-for prefix in pairs(prefixes_of(top)) do
-if not prefixes[prefix] then
-return false
-end
-end
-return true
-end
-local function enter_tops(keys, known, born, passed_of, one)
-local entered = {}
-read_tops(keys.tops, known, passed_of.ids)
-for _, id in ipairs(passed_of.ids) do
-local top, prefixes = known.open[id], passed_of[id]
-if born[id] ~= top and is_all_of(top, prefixes) then
-entered[#entered + 1] = top
-elseif born[id] ~= top then
-local with = top_with(keys, known, born, top, one)
-for prefix in pairs(prefixes) do
-put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
-end
-end
-end
-for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
-put_place(known, found.top, found.leaf, found.at, one)
-end
-end
-local function enter_hot(keys, known, suffixes, one)
-local born, passed_of = {}, { ids = {} }
-for _, suffix in ipairs(suffixes) do
-local passed, length, other = walk_forks(keys, known, suffix)
-note_passed(passed_of, passed)
-if other then
-make_fork(keys, known, born, suffix, other, one)
-else
-make_hot(keys, known, born, suffix, length)
-end
-end
-enter_tops(keys, known, born, passed_of, one)
-end
-local function offer_words(keys, best, child)
-local from, to = from_prefix(child), to_prefix(child)
-local is_text = string.byte(child, -1) == 0
-local most = is_text and 160 or 1000
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-offer_members(best, members)
-if is_text and #members == most then
-local last = members[most]
-return place_at(last, #last - 16 + 1)
-end
-return math.huge, math.huge
-end
-local function offer_open_tops(fields, best, tops)
-local firsts, lists = {}, {}
-for at, top in ipairs(tops) do
-firsts[at] = leaf_of(top, 'A')
-end
-read_leaves(fields, tops, firsts)
-for at, top in ipairs(tops) do
-local rank, ref = place_at(firsts[at].places, 1)
-lists[at] = { top = top, rank = rank, ref = ref }
-end
-sort_lists(lists)
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
-return
-end
-local leaves = leaves_of(list.top)
-read_leaves(fields, { list.top }, leaves)
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf.places) then
+local h=leaves_of(g.top)
+read_leaves(a,{g.top},h)
+for i,j in ipairs(h)do
+if not offer_places(b,j.places)then
 break
 end
 end
 end
 end
-local function offer_children(keys, known, prefix)
-local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-while found[1] do
-local child = string.sub(found[1], 1, #prefix + 1)
-local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-local rank, ref
-if fork then
-local top = get_top(keys.tops, known, fork.id)
-tops[#tops + 1] = top
-rank, ref = top.rank, top.ref
+local function offer_children(a,b,c)
+local d,e,f=new_best(160),{rank=math.huge,ref=math.huge},{}
+local g,h=from_prefix(c),to_prefix(c)
+local i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0','1')
+while i[1]do
+local j=string.sub(i[1],1,#c+1)
+local k=string.byte(j,-1)>0 and fork_behind(a,b,j)
+local l,m
+if k then
+local n=get_top(a.tops,b,k.id)
+f[#f+1]=n
+l,m=n.rank,n.ref
 else
-rank, ref = offer_words(keys, best, child)
+l,m=offer_words(a,d,j)
 end
-if is_before(rank, ref, limit.rank, limit.ref) then
-limit.rank, limit.ref = rank, ref
+if is_before(l,m,e.rank,e.ref)then
+e.rank,e.ref=l,m
 end
-known.work = known.work + 10
-from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+b.work=b.work+10
+g='['..c..string.char(string.byte(j,-1)+1)
+i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0','1')
 end
-offer_open_tops(keys.tops, best, tops)
-known.work = known.work + best.looked
-sort_best(best)
-if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-limit.rank, limit.ref = best.rank, best.ref
+offer_open_tops(a.tops,d,f)
+b.work=b.work+d.looked
+sort_best(d)
+if d.cut and is_before(d.rank,d.ref,e.rank,e.ref)then
+e.rank,e.ref=d.rank,d.ref
 end
-return best, limit
+return d,e
 end
-local function longest_prefix(top)
-local longest = ''
-for prefix in pairs(prefixes_of(top)) do
-if #prefix > #longest then
-longest = prefix
-end
-end
-return longest
-end
-local function refill(keys, known, top, prefix)
-local best, limit = offer_children(keys, known, prefix)
-local places = {}
-for _, ref in ipairs(best.refs) do
-local rank = best.ranks[ref]
-if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-places[#places + 1] = pack_place(rank, ref)
+local function refill(a,b,c,d)
+local e,f=offer_children(a,b,d)
+local g={}
+for h,i in ipairs(e.refs)do
+local j=e.ranks[i]
+if not is_before(j,i,c.rank,c.ref)and is_before(j,i,f.rank,f.ref)then
+g[#g+1]=pack_place(j,i)
 end
 end
-local leaves = leaves_of(top)
-local last = leaves[#leaves].places
-drop_leaf(top, #leaves)
-append_leaves(top, last .. table.concat(places))
-top.rank, top.ref = limit.rank, limit.ref
+local h=leaves_of(c)
+local i=h[#h].places
+drop_leaf(c,#h)
+append_leaves(c,i..table.concat(g))
+c.rank,c.ref=f.rank,f.ref
 end
-local function refill_all(keys, known, short)
-for _, one in ipairs(short) do
-one.prefix = longest_prefix(one.top)
+local function refill_all(a,b,c)
+for d,e in ipairs(c)do
+e.prefix=longest_prefix(e.top)
 end
-table.sort(short, function(one, other)
-return #one.prefix > #other.prefix
+table.sort(c,function(d,e)
+return#d.prefix>#e.prefix
 end)
-for _, one in ipairs(short) do
-if not one.top.is_gone then
-refill(keys, known, one.top, one.prefix)
+for d,e in ipairs(c)do
+if not e.top.is_gone then
+refill(a,b,e.top,e.prefix)
 end
 end
+end
+local function top_with(a,b,c,d,e)
+local f=c[d.id]
+if not f then
+f=copy_top(a.tops,b,d)
+local g,h=find_leaf(f,e.rank,e.ref)
+if g then
+put_place(b,f,g,h,e)
+end
+c[d.id],c[f.id]=f,f
+end
+return f
+end
+local function make_fork(a,b,c,d,e,f)
+local g=get_top(a.tops,b,e.id)
+local h=top_with(a,b,c,g,f)
+local i=common_start(e.prefix,d)
+put_fork(a,b,h,i,prefixes_of(g)[e.prefix])
+set_least(b,g,e.prefix,#i+1)
+end
+local function pack_places(a)
+local b=new_best(#a)
+offer_members(b,a)
+sort_best(b)
+local c={}
+for d,e in ipairs(b.refs)do
+c[d]=pack_place(b.ranks[e],e)
+end
+return table.concat(c),#c
+end
+local function make_hot(a,b,c,d,e)
+while e<=#d do
+local f=string.sub(d,1,e)
+local g,h=from_prefix(f),to_prefix(f)
+if redis.call('ZLEXCOUNT',a.words,g,h)<=32 then
+return
+end
+local i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0',1000)
+local j,k=pack_places(i)
+if k<=24 then
+return
+end
+local l=c[j]
+if not l then
+l=make_top(b)
+append_leaves(l,j)
+c[j],c[l.id]=l,l
+end
+local m=common_start(i[1],i[#i])
+if e==0 then
+keep_sorted(a.forks)
+end
+put_fork(a,b,l,m,e)
+e=#m+1
+end
+end
+local function is_all_of(a,b)
+for c in pairs(prefixes_of(a))do
+if not b[c]then
+return false
+end
+end
+return true
+end
+local function enter_tops(a,b,c,d,e)
+local f={}
+read_tops(a.tops,b,d.ids)
+for g,h in ipairs(d.ids)do
+local i,j=b.open[h],d[h]
+if c[h]~=i and is_all_of(i,j)then
+f[#f+1]=i
+elseif c[h]~=i then
+local k=top_with(a,b,c,i,e)
+for l in pairs(j)do
+put_fork(a,b,k,l,take_fork(a,b,i,l))
+end
+end
+end
+for g,h in ipairs(find_leaves(a.tops,f,e))do
+put_place(b,h.top,h.leaf,h.at,e)
+end
+end
+local function enter_hot(a,b,c,d)
+local e,f={},{ids={}}
+for g,h in ipairs(c)do
+local i,j,k=walk_forks(a,b,h)
+note_passed(f,i)
+if k then
+make_fork(a,b,e,h,k,d)
+else
+make_hot(a,b,e,h,j)
+end
+end
+enter_tops(a,b,e,f,d)
 end` }
-const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [4, 11, 2, 8, 1, 4, 2, 4, 6, 5, 1, 14, 1, 3, 4, 12, 12, 7], text: `local function read_index(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-return {
-is_new = not stored[1],
-layout = stored[1] or '2',
-codec = stored[2] or codec,
-last = tonumber(stored[3] or 0),
-last_top = tonumber(stored[4] or 0),
-record = stored[5],
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 47, 7, -38, 3, -34, 4], text: `local function open_index(a,b,c)
+local function read_index(a,b,c)
+local d=redis.call('HMGET',a,'layout','codec','last','tops',c)
+return{
+is_new=not d[1],
+layout=d[1]or'2',
+codec=d[2]or b,
+last=tonumber(d[3]or 0),
+last_top=tonumber(d[4]or 0),
+record=d[5],
 }
 end
-local function refusal_of_form(layout, stored, codec)
-if layout ~= '2' then
-return redis.error_reply('LAYOUT ' .. layout)
-elseif codec and stored ~= codec then
-return redis.error_reply('CODEC ' .. stored)
+local d=read_index(a,c or'',b)
+local function refusal_of_form(a,b,c)
+if a~='2'then
+return redis.error_reply('LAYOUT '..a)
+elseif c and b~=c then
+return redis.error_reply('CODEC '..b)
 end
 return nil
 end
-local function open_index(meta, caller, codec)
-local index = read_index(meta, codec or '', caller)
-return refusal_of_form(index.layout, index.codec, codec), index
+return refusal_of_form(d.layout,d.codec,c),d
 end
-local function refusal_of_index(meta, codec)
-local stored = redis.call('HMGET', meta, 'layout', 'codec')
-return refusal_of_form(stored[1] or '2', stored[2] or codec, codec)
+local function try_rights(a,b,c)
+redis.call('HDEL',a,'')
+redis.call('ZREM',c.words,'')
+redis.call('ZADD',c.words,'XX','0','')
+redis.call('ZLEXCOUNT',c.words,'+','-')
+redis.call('ZRANGEBYLEX',c.words,'+','-')
+redis.call('ZREVRANGEBYLEX',c.words,'-','+')
+redis.call('ZRANGEBYSCORE',c.expiry,'+inf','-inf')
+if not b.is_new then
+redis.call('HSET',a,'layout','2')
 end
-local function pack_record(entry)
-local id = entry.id == entry.text and '' or entry.id
-local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
-return head .. id .. entry.marked .. entry.text .. entry.payload
 end
-local function parse_record(record)
-local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-local marked_at = 22 + id_bytes
-local text_at = marked_at + marked_bytes
-local text = string.sub(record, text_at + 1, text_at + text_bytes)
-return {
-expires_at_ms = expires_at_ms,
-rank = rank,
-id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
-marked = string.sub(record, marked_at + 1, text_at),
-text = text,
-payload = string.sub(record, text_at + text_bytes + 1),
+local function parse_record(a)
+local b,c,d,e,f=struct.unpack('>ddHHH',a)
+local g=22+d
+local h=g+e
+local i=string.sub(a,h+1,h+f)
+return{
+expires_at_ms=b,
+rank=c,
+id=d==0 and i or string.sub(a,22+1,g),
+marked=string.sub(a,g+1,h),
+text=i,
+payload=string.sub(a,h+f+1),
 }
 end
-local function has_expired(expires_at_ms, now_ms)
-return expires_at_ms > 0 and expires_at_ms <= now_ms
+local function pack_record(a)
+local b=a.id==a.text and''or a.id
+local c=struct.pack('>ddHHH',a.expires_at_ms,a.rank,#b,#a.marked,#a.text)
+return c..b..a.marked..a.text..a.payload
 end
-local function try_rights(meta, index, keys)
-redis.call('HDEL', meta, '')
-redis.call('ZREM', keys.words, '')
-redis.call('ZADD', keys.words, 'XX', '0', '')
-redis.call('ZLEXCOUNT', keys.words, '+', '-')
-redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-if not index.is_new then
-redis.call('HSET', meta, 'layout', '2')
+local function work_of(a,b)
+local c=math.ceil(#b/128)
+for d,e in ipairs(a)do
+c=c+30+#e
 end
+return c
 end
-local function work_of(suffixes, record)
-local work = math.ceil(#record / 128)
-for _, suffix in ipairs(suffixes) do
-work = work + 30 + #suffix
+local function has_expired(a,b)
+return a>0 and a<=b
 end
-return work
+local function refusal_of_index(a,b)
+local c=redis.call('HMGET',a,'layout','codec')
+return refusal_of_form(c[1]or'2',c[2]or b,b)
 end` }
-const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves.lua', taken: [23, 6, 1, 3, 2, 8, 1, 11, 1, 12, 2, 11, 2, 15, 2, 7, 1, 3, 2, 17, 1, 6, 2, 11, 2, 13, 2, 20, 2, 5, 2, 6, 2, 5, 1, 20, 2, 15, 2, 15], text: `local function parse_top(id, head, rest)
-local top = { id = id, rest = rest, read = {}, dropped = {} }
-top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-top.letters = string.sub(head, 17 + 1)
-return top
+const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves.lua', taken: [23, 6, 6, 8, 124, 20, -157, 3, 50, 15, 54, 13, 24, 5, -86, 3, 85, 6, -158, 11, 76, 6, -24, 17, 74, 5, 23, 15, 2, 15, -164, 7, -51, 12, 71, 11, 60, 20, -160, 11], text: `local function parse_top(a,b,c)
+local d={id=a,rest=c,read={},dropped={}}
+d.rank,d.ref,d.has_front=struct.unpack('>ddB',b)
+d.letters=string.sub(b,17+1)
+return d
 end
-local function leaf_field(top, letter)
-return top.id .. ':' .. letter
+local function leaf_of(a,b)
+local c=a.read[b]
+if not c then
+c={letter=b}
+a.read[b]=c
 end
-local function leaf_of(top, letter)
-local leaf = top.read[letter]
-if not leaf then
-leaf = { letter = letter }
-top.read[letter] = leaf
+return c
 end
-return leaf
-end
-local function leaves_of(top)
-if not top.leaves then
-top.leaves = {}
-for at = 1, #top.letters do
-local leaf = leaf_of(top, string.sub(top.letters, at, at))
-leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-top.leaves[at] = leaf
-end
-end
-return top.leaves
-end
-local function prefixes_of(top)
-if not top.prefixes then
-top.prefixes = {}
-local at = #top.letters * 16 + 1
-while at <= #top.rest do
-local least, bytes = string.byte(top.rest, at, at + 1)
-top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-at = at + 2 + bytes
-end
-end
-return top.prefixes
-end
-local function pack_top(top)
-local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-for at, leaf in ipairs(leaves_of(top)) do
-head[at + 1] = leaf.letter
-rest[at] = pack_place(leaf.rank, leaf.ref)
-end
-for prefix, least in pairs(prefixes_of(top)) do
-rest[#rest + 1] = string.char(least, #prefix) .. prefix
-end
-return table.concat(head), table.concat(rest)
-end
-local function read_leaves(tops, of_tops, leaves)
-local fields, missing = {}, {}
-for at, leaf in ipairs(leaves) do
-if not leaf.places then
-fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-missing[#missing + 1] = leaf
-end
-end
-if fields[1] then
-local stored = redis.call('HMGET', tops, unpack(fields))
-for at, leaf in ipairs(missing) do
-leaf.places = stored[at]
-end
-end
-end
-local function count_places(leaves)
-local bytes = 0
-for _, leaf in ipairs(leaves) do
-bytes = bytes + #leaf.places
-end
-return bytes / 16
-end
-local function set_places(leaf, places)
-leaf.places, leaf.is_new = places, true
-end
-local function put_leaf(top, at, places)
-local leaves, taken, letter = leaves_of(top), {}, 65
-for _, leaf in ipairs(leaves) do
-taken[leaf.letter] = true
-end
-while taken[string.char(letter)] do
-letter = letter + 1
-end
-local leaf = leaf_of(top, string.char(letter))
-set_places(leaf, places)
-leaf.rank, leaf.ref = 0, 0
-if at > 1 then
-leaf.rank, leaf.ref = place_at(places, 1)
-end
-table.insert(leaves, at, leaf)
-top.has_new_head = true
-end
-local function drop_leaf(top, at)
-local leaf = table.remove(leaves_of(top), at)
-top.read[leaf.letter] = nil
-top.dropped[#top.dropped + 1] = leaf.letter
-top.has_new_head = true
-end
-local function append_leaves(top, places)
-local from, size = 1, 11 * 16
-while from <= #places do
-local to = from + size - 1
-if #places - to < 8 * 16 then
-to = #places
-end
-put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-from = to + 1
-end
-end
-local function places_before(places, rank, ref)
-local low, high = 0, #places / 16
-while low < high do
-local middle = math.floor((low + high) / 2)
-local other_rank, other_ref = place_at(places, 1 + middle * 16)
-if is_before(other_rank, other_ref, rank, ref) then
-low = middle + 1
-else
-high = middle
-end
-end
-return low
-end
-local function find_leaf(top, rank, ref)
-if not is_before(rank, ref, top.rank, top.ref) then
+local function find_leaf(a,b,c)
+if not is_before(b,c,a.rank,a.ref)then
 return nil
 end
-local leaves = top.leaves
-local at = leaves and #leaves or #top.letters
-while at > 1 do
-local other_rank, other_ref
-if leaves then
-other_rank, other_ref = leaves[at].rank, leaves[at].ref
+local d=a.leaves
+local e=d and#d or#a.letters
+while e>1 do
+local f,g
+if d then
+f,g=d[e].rank,d[e].ref
 else
-other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+f,g=place_at(a.rest,(e-1)*16+1)
 end
-if not is_before(rank, ref, other_rank, other_ref) then
+if not is_before(b,c,f,g)then
 break
 end
-at = at - 1
+e=e-1
 end
-return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+return d and d[e]or leaf_of(a,string.sub(a.letters,e,e)),e
 end
-local function find_place(leaf, one)
-local before = places_before(leaf.places, one.rank, one.ref)
-local byte = before * 16
-return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+local function leaf_field(a,b)
+return a.id..':'..b
 end
-local function change_front(known, top)
-if not top.has_new_front then
-top.has_new_front = true
-known.work = known.work + 30
-end
-end
-local function split_leaf(top, at, places)
-local cut = math.ceil(#places / 16 / 2) * 16
-set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-local function put_place(known, top, leaf, at, one)
-local before, is_there = find_place(leaf, one)
-if is_there then
-return
-end
-local cut = before * 16
-set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
-if at == 1 and before < 10 then
-change_front(known, top)
-end
-if #leaf.places <= 18 * 16 then
-return
-end
-split_leaf(top, at, leaf.places)
-local count = #top.leaves
-if count > 16 then
-top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
-drop_leaf(top, count)
+local function read_leaves(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+if not g.places then
+d[#d+1]=leaf_field(b[f]or b[1],g.letter)
+e[#e+1]=g
 end
 end
-local function level_leaves(tops, top, at)
-local leaves = leaves_of(top)
-local first = math.min(at, #leaves - 1)
-if first == 0 then
-return
+if d[1]then
+local f=redis.call('HMGET',a,unpack(d))
+for g,h in ipairs(e)do
+h.places=f[g]
 end
-read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-local both = leaves[first].places .. leaves[first + 1].places
-drop_leaf(top, first + 1)
-if #both <= 18 * 16 then
-set_places(leaves[first], both)
+end
+end
+local function places_before(a,b,c)
+local d,e=0,#a/16
+while d<e do
+local f=math.floor((d+e)/2)
+local g,h=place_at(a,1+f*16)
+if is_before(g,h,b,c)then
+d=f+1
 else
-split_leaf(top, first, both)
+e=f
 end
 end
-local function take_place(keys, known, top, leaf, at, one)
-local before, is_there = find_place(leaf, one)
-if not is_there then
+return d
+end
+local function find_place(a,b)
+local c=places_before(a.places,b.rank,b.ref)
+local d=c*16
+return c,string.sub(a.places,d+1,d+16)==b.place
+end
+local function set_places(a,b)
+a.places,a.is_new=b,true
+end
+local function change_front(a,b)
+if not b.has_new_front then
+b.has_new_front=true
+a.work=a.work+30
+end
+end
+local function leaves_of(a)
+if not a.leaves then
+a.leaves={}
+for b=1,#a.letters do
+local c=leaf_of(a,string.sub(a.letters,b,b))
+c.rank,c.ref=place_at(a.rest,(b-1)*16+1)
+a.leaves[b]=c
+end
+end
+return a.leaves
+end
+local function drop_leaf(a,b)
+local c=table.remove(leaves_of(a),b)
+a.read[c.letter]=nil
+a.dropped[#a.dropped+1]=c.letter
+a.has_new_head=true
+end
+local function put_leaf(a,b,c)
+local d,e,f=leaves_of(a),{},65
+for g,h in ipairs(d)do
+e[h.letter]=true
+end
+while e[string.char(f)]do
+f=f+1
+end
+local g=leaf_of(a,string.char(f))
+set_places(g,c)
+g.rank,g.ref=0,0
+if b>1 then
+g.rank,g.ref=place_at(c,1)
+end
+table.insert(d,b,g)
+a.has_new_head=true
+end
+local function split_leaf(a,b,c)
+local d=math.ceil(#c/16/2)*16
+set_places(leaves_of(a)[b],string.sub(c,1,d))
+put_leaf(a,b+1,string.sub(c,d+1))
+end
+local function level_leaves(a,b,c)
+local d=leaves_of(b)
+local e=math.min(c,#d-1)
+if e==0 then
+return
+end
+read_leaves(a,{b},{d[e],d[e+1]})
+local f=d[e].places..d[e+1].places
+drop_leaf(b,e+1)
+if#f<=18*16 then
+set_places(d[e],f)
+else
+split_leaf(b,e,f)
+end
+end
+local function take_place(a,b,c,d,e,f)
+local g,h=find_place(d,f)
+if not h then
 return false
 end
-local cut = before * 16
-set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-if at == 1 and before < 10 then
-change_front(known, top)
+local i=g*16
+set_places(d,string.sub(d.places,1,i)..string.sub(d.places,i+16+1))
+if e==1 and g<10 then
+change_front(b,c)
 end
-if #leaf.places < (at == 1 and 10 or 8) * 16 then
-level_leaves(keys.tops, top, at)
+if#d.places<(e==1 and 10 or 8)*16 then
+level_leaves(a.tops,c,e)
 end
 return true
+end
+local function count_places(a)
+local b=0
+for c,d in ipairs(a)do
+b=b+#d.places
+end
+return b/16
+end
+local function prefixes_of(a)
+if not a.prefixes then
+a.prefixes={}
+local b=#a.letters*16+1
+while b<=#a.rest do
+local c,d=string.byte(a.rest,b,b+1)
+a.prefixes[string.sub(a.rest,b+2,b+1+d)]=c
+b=b+2+d
+end
+end
+return a.prefixes
+end
+local function append_leaves(a,b)
+local c,d=1,11*16
+while c<=#b do
+local e=c+d-1
+if#b-e<8*16 then
+e=#b
+end
+put_leaf(a,#leaves_of(a)+1,string.sub(b,c,e))
+c=e+1
+end
+end
+local function put_place(a,b,c,d,e)
+local f,g=find_place(c,e)
+if g then
+return
+end
+local h=f*16
+set_places(c,string.sub(c.places,1,h)..e.place..string.sub(c.places,h+1))
+if d==1 and f<10 then
+change_front(a,b)
+end
+if#c.places<=18*16 then
+return
+end
+split_leaf(b,d,c.places)
+local i=#b.leaves
+if i>16 then
+b.rank,b.ref=b.leaves[i].rank,b.leaves[i].ref
+drop_leaf(b,i)
+end
+end
+local function pack_top(a)
+local b,c={struct.pack('>ddB',a.rank,a.ref,a.has_front)},{}
+for d,e in ipairs(leaves_of(a))do
+b[d+1]=e.letter
+c[d]=pack_place(e.rank,e.ref)
+end
+for d,e in pairs(prefixes_of(a))do
+c[#c+1]=string.char(e,#d)..d
+end
+return table.concat(b),table.concat(c)
 end` }
-const placesModule: LuaText = { file: 'lua/shared/autocomplete/places.lua', taken: [7, 3, 1, 3, 2, 3, 2, 3, 7, 3, 1, 3, 5, 8], text: `local function rank_of(score)
-return 4503599627370496 - score
+const placesModule: LuaText = { file: 'lua/shared/autocomplete/places.lua', taken: [7, 3, 11, 3, -13, 3, 29, 8, -35, 3, 12, 3, 1, 3], text: `local function rank_of(a)
+return 4503599627370496-a
 end
-local function pack_place(rank, ref)
-return struct.pack('>dd', rank, ref)
+local function field_of(a)
+return struct.pack('>d',a)
 end
-local function place_at(packed, byte)
-return struct.unpack('>dd', packed, byte)
+local function pack_place(a,b)
+return struct.pack('>dd',a,b)
 end
-local function field_of(ref)
-return struct.pack('>d', ref)
-end
-local function from_prefix(prefix)
-return '[' .. prefix
-end
-local function to_prefix(prefix)
-return '(' .. prefix .. '\\255'
-end
-local function first_fork(forks, prefix)
-local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-if not found[1] then
+local function first_fork(a,b)
+local c=redis.call('ZRANGEBYLEX',a,'['..b,'('..b..'\\255','LIMIT','0','1')
+if not c[1]then
 return nil
 end
-local cut = string.find(found[1], '\\0', 1, true)
-return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+local d=string.find(c[1],'\\0',1,true)
+return string.sub(c[1],1,d-1),string.sub(c[1],d+1)
+end
+local function place_at(a,b)
+return struct.unpack('>dd',a,b)
+end
+local function from_prefix(a)
+return'['..a
+end
+local function to_prefix(a)
+return'('..a..'\\255'
 end` }
-const searchModule: LuaText = { file: 'lua/shared/autocomplete/search.lua', taken: [3, 12, 1, 3, 1, 16, 2, 17, 2, 5, 2, 8, 3, 5, 5, 3, 3, 30, 2, 8, 1, 7, 2, 3, 3, 22, 1, 7, 7, 1, 3, 7, 2, 14, 1, 23, 2, 17, 1, 8, 8, 13, 2, 12, 2, 16, 2, 14, 4, 10, 1, 11, 3, 11, 3, 17], text: `local function new_best(most)
-return {
-most = most,
-ranks = {},
-refs = {},
-size = 0,
-rank = math.huge,
-ref = math.huge,
-cut = false,
-looked = 0,
+const searchModule: LuaText = { file: 'lua/shared/autocomplete/search.lua', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 112, 1, 151, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
+return a<c or(a==c and b<d)
+end
+local function new_best(a)
+return{
+most=a,
+ranks={},
+refs={},
+size=0,
+rank=math.huge,
+ref=math.huge,
+cut=false,
+looked=0,
 }
 end
-local function is_before(rank, ref, other_rank, other_ref)
-return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-local function sort_best(best)
-local ranks, refs = best.ranks, best.refs
-table.sort(refs, function(one, other)
-return is_before(ranks[one], one, ranks[other], other)
+local function sort_best(a)
+local b,c=a.ranks,a.refs
+table.sort(c,function(d,e)
+return is_before(b[d],d,b[e],e)
 end)
-for at = best.size, best.most + 1, -1 do
-ranks[refs[at]] = nil
-refs[at] = nil
-best.cut = true
+for d=a.size,a.most+1,-1 do
+b[c[d]]=nil
+c[d]=nil
+a.cut=true
 end
-best.size = #refs
-if best.size == best.most then
-best.ref = refs[best.size]
-best.rank = ranks[best.ref]
+a.size=#c
+if a.size==a.most then
+a.ref=c[a.size]
+a.rank=b[a.ref]
 end
 end
-local function offer(best, rank, ref)
-best.looked = best.looked + 1
-if best.ranks[ref] then
+local function offer(a,b,c)
+a.looked=a.looked+1
+if a.ranks[c]then
 return true
 end
-if not is_before(rank, ref, best.rank, best.ref) then
-best.cut = true
+if not is_before(b,c,a.rank,a.ref)then
+a.cut=true
 return false
 end
-best.size = best.size + 1
-best.ranks[ref] = rank
-best.refs[best.size] = ref
-if best.size >= 2 * best.most then
-sort_best(best)
+a.size=a.size+1
+a.ranks[c]=b
+a.refs[a.size]=c
+if a.size>=2*a.most then
+sort_best(a)
 end
 return true
 end
-local function offer_members(best, members)
-for _, member in ipairs(members) do
-offer(best, place_at(member, #member - 16 + 1))
+local function offer_members(a,b)
+for c,d in ipairs(b)do
+offer(a,place_at(d,#d-16+1))
 end
 end
-local function offer_places(best, places)
-for byte = 1, #places, 16 do
-if not offer(best, place_at(places, byte)) then
+local function sort_lists(a)
+table.sort(a,function(b,c)
+return is_before(b.rank,b.ref,c.rank,c.ref)
+end)
+end
+local function offer_places(a,b)
+for c=1,#b,16 do
+if not offer(a,place_at(b,c))then
 return false
 end
 end
 return true
 end
-local function sort_lists(lists)
-table.sort(lists, function(one, other)
-return is_before(one.rank, one.ref, other.rank, other.ref)
-end)
+local LEAST_CHARACTERS,MOST_CHARACTERS=3,24
+local function collect(a,b,c,d,e)
+local f,g=#c,nil
+for h=1,#b,d do
+if f>=d then
+return
 end
+local i=redis.call('HMGET',a,unpack(b,h,math.min(h+d-1,#b)))
+for j=1,#i do
+local k=i[j]
+local l=e and e[b[h+j-1]]
+if string.byte(k)>0 then
+g=g or math.floor(clock_us()/1000)
+l=l or struct.unpack('>d',k)<=g
+end
+if f<d and not l then
+f=f+1
+c[f]=k
+end
+end
+end
+end
+local function search(a,b,c)
 local function new_list()
-return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+return{nil,nil,nil,nil,nil,nil,nil,nil,nil,nil}
 end
-local function first_of_members(members, most)
-local unpack_place, insert = struct.unpack, table.insert
-local ranks, refs, size, more = new_list(), new_list(), 0, false
-local last_rank, last_ref = math.huge, math.huge
-for at = 1, #members do
-local member = members[at]
-local rank, ref = unpack_place('>dd', member, #member - 15)
-if rank > last_rank or (rank == last_rank and ref > last_ref) then
-more = true
+local d=new_list()
+local function first_of_members(a,b)
+local c,d=struct.unpack,table.insert
+local e,f,g,h=new_list(),new_list(),0,false
+local i,j=math.huge,math.huge
+for k=1,#a do
+local l=a[k]
+local m,n=c('>dd',l,#l-15)
+if m>i or(m==i and n>j)then
+h=true
 else
-local before = size
-while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-before = before - 1
+local o=g
+while o>0 and(e[o]>m or(e[o]==m and f[o]>n))do
+o=o-1
 end
-if before == 0 or refs[before] ~= ref then
-insert(ranks, before + 1, rank)
-insert(refs, before + 1, ref)
-size = size + 1
+if o==0 or f[o]~=n then
+d(e,o+1,m)
+d(f,o+1,n)
+g=g+1
 end
-if size > most then
-ranks[size], refs[size] = nil, nil
-size, more = most, true
+if g>b then
+e[g],f[g]=nil,nil
+g,h=b,true
 end
-if size == most then
-last_rank, last_ref = ranks[size], refs[size]
+if g==b then
+i,j=e[g],f[g]
 end
 end
 end
-return refs, more
+return f,h
 end
-local function match_exactly(keys, prefix, most)
-local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
-local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
-if fork then
-local id = id_of_fork(fork)
-local fields, more, has_front = match_top(keys.tops, id, most)
-return fields, more, has_front and id or ''
+local function match_exactly(a,b,c)
+local d,e='['..b,'('..b..'\\255'
+local f=redis.call('ZRANGEBYLEX',a.forks,d,e,'LIMIT','0','1')[1]
+if f then
+local function id_of_fork(a)
+return string.sub(a,string.find(a,'\\0',1,true)+1)
 end
-local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
-local fields, more = first_of_members(members, most)
-for at = 1, #fields do
-fields[at] = struct.pack('>d', fields[at])
-end
-return fields, more, ''
-end
-local function id_of_fork(fork)
-return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
-end
-local function match_top(tops, id, most)
-local fields, size, sub = new_list(), 0, string.sub
-local field = id .. ':'
-local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
-local has_front, read, last = string.byte(head, 17) == 1, 18, #head
-local leaves = { first }
+local g=id_of_fork(f)
+local function match_top(a,b,c)
+local d,e,f=new_list(),0,string.sub
+local g=b..':'
+local h,i=unpack(redis.call('HMGET',a,b,g..'A'))
+local j,k,l=string.byte(h,17)==1,18,#h
+local m={i}
 while true do
-for at = 1, #leaves do
-local places = leaves[at]
-for byte = 9, #places, 16 do
-if size == most then
-return fields, true, has_front
+for n=1,#m do
+local o=m[n]
+for p=9,#o,16 do
+if e==c then
+return d,true,j
 end
-size = size + 1
-fields[size] = sub(places, byte, byte + 7)
-end
-end
-if read == last then
-return fields, struct.unpack('>d', head) < math.huge, has_front
-elseif size == most then
-return fields, true, has_front
-end
-local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
-for at = read + 1, to do
-names[at - read] = field .. sub(head, at, at)
-end
-read, leaves = to, redis.call('HMGET', tops, unpack(names))
+e=e+1
+d[e]=f(o,p,p+7)
 end
 end
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local function characters_of(query)
-local characters = {}
-for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-characters[#characters + 1] = character
+if k==l then
+return d,struct.unpack('>d',h)<math.huge,j
+elseif e==c then
+return d,true,j
 end
-return characters
+local n,o={},math.min(l,k+math.ceil((c-e)/8))
+for p=k+1,o do
+n[p-k]=g..f(h,p,p)
 end
-local function following(words, beginning)
-local characters = {}
-local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-while #characters < 64 do
-local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-if not found[1] then
+k,m=o,redis.call('HMGET',a,unpack(n))
+end
+end
+local h,i,j=match_top(a.tops,g,c)
+return h,i,j and g or''
+end
+local g=redis.call('ZRANGEBYLEX',a.words,d,e,'LIMIT','0','1000')
+local h,i=first_of_members(g,c)
+for j=1,#h do
+h[j]=struct.pack('>d',h[j])
+end
+return h,i,''
+end
+local e,f,g=match_exactly(a,b,c)
+collect(a.entries,e,d,c)
+if f and#d<c then
+e,f=match_exactly(a,b,200)
+d=new_list()
+collect(a.entries,e,d,c)
+end
+return d,e,f and#d<c,g
+end
+local function match_nearby(a,b)
+local c=new_best(200)
+local function characters_of(a)
+local b={}
+for c in string.gmatch(a,'[^\\128-\\191][\\128-\\191]*')do
+b[#b+1]=c
+end
+return b
+end
+local d=characters_of(b)
+if#d<LEAST_CHARACTERS then
+return{},false
+end
+local e=table.concat(d,'',math.min(#d,MOST_CHARACTERS)+1)
+for f=#d,MOST_CHARACTERS+1,-1 do
+d[f]=nil
+end
+local f={ids={},known={}}
+local function nearby_prefixes(a,b)
+local c,d={},{}
+local function e(f)
+if not d[f]then
+d[f]=true
+c[#c+1]=f
+end
+end
+local f=#b
+local function following(a,b)
+local c={}
+local d,e='('..b..'\\1',to_prefix(b)
+while#c<64 do
+local f=redis.call('ZRANGEBYLEX',a,d,e,'LIMIT','0','1')
+if not f[1]then
 break
 end
-local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-characters[#characters + 1] = character
-from = '(' .. beginning .. character .. '\\255'
+local g=string.match(f[1],'^[^\\128-\\191][\\128-\\191]*',#b+1)
+c[#c+1]=g
+d='('..b..g..'\\255'
 end
-return characters
+return c
 end
-local function nearby_prefixes(words, characters)
-local prefixes, seen = {}, {}
-local function try(prefix)
-if not seen[prefix] then
-seen[prefix] = true
-prefixes[#prefixes + 1] = prefix
-end
-end
-local size = #characters
-for at = 1, size do
-local beginning = table.concat(characters, '', 1, at - 1)
-local rest = table.concat(characters, '', at + 1)
-try(beginning .. rest)
-if at < size then
-try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-for _, character in ipairs(following(words, beginning)) do
-try(beginning .. character .. rest)
-try(beginning .. character .. characters[at] .. rest)
+for g=1,f do
+local h=table.concat(b,'',1,g-1)
+local i=table.concat(b,'',g+1)
+e(h..i)
+if g<f then
+e(h..b[g+1]..b[g]..table.concat(b,'',g+2))
+for j,k in ipairs(following(a,h))do
+e(h..k..i)
+e(h..k..b[g]..i)
 end
 end
 end
-return prefixes
+return c
 end
-local function match_nearby(keys, query)
-local best = new_best(200)
-local characters = characters_of(query)
-if #characters < LEAST_CHARACTERS then
-return {}, false
-end
-local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-for at = #characters, MOST_CHARACTERS + 1, -1 do
-characters[at] = nil
-end
-local hot = { ids = {}, known = {} }
-for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-end
-offer_tops(best, keys.tops, hot.ids)
-return fields_of_best(best)
-end
-local function fields_of_best(best)
-sort_best(best)
-local fields = {}
-for at, ref in ipairs(best.refs) do
-fields[at] = field_of(ref)
-end
-return fields, best.cut
-end
-local function offer_matches(best, keys, prefix, hot)
-local from, to = from_prefix(prefix), to_prefix(prefix)
-if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+local function offer_matches(a,b,c,d)
+local e,f=from_prefix(c),to_prefix(c)
+if not redis.call('ZRANGEBYLEX',b.words,e,f,'LIMIT','0','1')[1]then
 return
 end
-local fork, id = first_fork(keys.forks, prefix)
-if not fork and best.looked < 4000 then
-offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
-elseif fork and not hot.known[id] then
-hot.known[id] = true
-hot.ids[#hot.ids + 1] = id
+local g,h=first_fork(b.forks,c)
+if not g and a.looked<4000 then
+offer_members(a,redis.call('ZRANGEBYLEX',b.words,e,f,'LIMIT','0',1000))
+elseif g and not d.known[h]then
+d.known[h]=true
+d.ids[#d.ids+1]=h
 end
 end
-local function read_firsts(lists, tops, ids, from)
-local names = {}
-for at = from, math.min(from + 100 - 1, #ids) do
-names[#names + 1] = ids[at]
-names[#names + 1] = ids[at] .. ':A'
+for g,h in ipairs(nearby_prefixes(a.words,d))do
+offer_matches(c,a,string.sub(h..e,1,64),f)
 end
-local stored = redis.call('HMGET', tops, unpack(names))
-for at = 1, #stored, 2 do
-local rank, ref = place_at(stored[at + 1], 1)
-lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+local function offer_tops(a,b,c)
+local d={}
+local function read_firsts(a,b,c,d)
+local e={}
+for f=d,math.min(d+100-1,#c)do
+e[#e+1]=c[f]
+e[#e+1]=c[f]..':A'
+end
+local f=redis.call('HMGET',b,unpack(e))
+for g=1,#f,2 do
+local h,i=place_at(f[g+1],1)
+a[#a+1]={id=e[g],head=f[g],first=f[g+1],rank=h,ref=i}
 end
 end
-local function offer_top(best, tops, list)
-local names = {}
-for at = 19, #list.head do
-names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
+for e=1,#c,100 do
+read_firsts(d,b,c,e)
 end
-if not offer_places(best, list.first) then
+sort_lists(d)
+local function offer_top(a,b,c)
+local d={}
+for e=19,#c.head do
+d[e-18]=c.id..':'..string.sub(c.head,e,e)
+end
+if not offer_places(a,c.first)then
 return
 end
-local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
-for _, leaf in ipairs(leaves) do
-if not offer_places(best, leaf) then
+local e=d[1]and redis.call('HMGET',b,unpack(d))or d
+for f,g in ipairs(e)do
+if not offer_places(a,g)then
 return
 end
 end
-best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+a.cut=a.cut or struct.unpack('>d',c.head)<math.huge
 end
-local function offer_tops(best, tops, ids)
-local lists = {}
-for from = 1, #ids, 100 do
-read_firsts(lists, tops, ids, from)
-end
-sort_lists(lists)
-for _, list in ipairs(lists) do
-if not is_before(list.rank, list.ref, best.rank, best.ref) then
-best.cut = true
+for e,f in ipairs(d)do
+if not is_before(f.rank,f.ref,a.rank,a.ref)then
+a.cut=true
 return
 end
-offer_top(best, tops, list)
+offer_top(a,b,f)
 end
 end
-local function collect(entries, fields, found, limit, others)
-local size, now_ms = #found, nil
-for from = 1, #fields, limit do
-if size >= limit then
-return
+offer_tops(c,a.tops,f.ids)
+local function fields_of_best(a)
+sort_best(a)
+local b={}
+for c,d in ipairs(a.refs)do
+b[c]=field_of(d)
 end
-local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-for at = 1, #records do
-local record = records[at]
-local is_gone = others and others[fields[from + at - 1]]
-if string.byte(record) > 0 then
-now_ms = now_ms or math.floor(clock_us() / 1000)
-is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+return b,a.cut
 end
-if size < limit and not is_gone then
-size = size + 1
-found[size] = record
+return fields_of_best(c)
 end
+local function show(a,b)
+local c,d={},0
+local e,f=struct.unpack,string.sub
+for g=1,#a do
+local h=a[g]
+local i,j,k,l,m,n=e('>ddHHH',h)
+local o=n+k+l
+local p=f(h,o,o+m-1)
+c[d+1]=k==0 and p or f(h,n,n+k-1)
+c[d+2]=p
+c[d+3]=4503599627370496-j
+c[d+4]=f(h,o+m)
+c[d+5]=g>b and 1 or 0
+d=d+5
 end
-end
-end
-local function search(keys, prefix, limit)
-local found = new_list()
-local fields, more, front = match_exactly(keys, prefix, limit)
-collect(keys.entries, fields, found, limit)
-if more and #found < limit then
-fields, more = match_exactly(keys, prefix, 200)
-found = new_list()
-collect(keys.entries, fields, found, limit)
-end
-return found, fields, more and #found < limit, front
-end
-local function show(records, exact)
-local shown, size = {}, 0
-local unpack_head, sub = struct.unpack, string.sub
-for at = 1, #records do
-local record = records[at]
-local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
-local text_at = id_at + id_bytes + marked_bytes
-local text = sub(record, text_at, text_at + text_bytes - 1)
-shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
-shown[size + 2] = text
-shown[size + 3] = 4503599627370496 - rank
-shown[size + 4] = sub(record, text_at + text_bytes)
-shown[size + 5] = at > exact and 1 or 0
-size = size + 5
-end
-return shown
+return c
 end` }
-const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops.lua', taken: [2, 3, 2, 16, 1, 4, 2, 12, 2, 8, 2, 11, 2, 9, 2, 5, 2, 5, 2, 8, 5, 3, 1, 3, 2, 7, 2, 26, 5, 12, 4, 4, 2, 21, 2, 19, 2, 24], text: `local function open_tops(last)
-return { open = {}, forks = {}, last = last, work = 0 }
+const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops.lua', taken: [2, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
+return{open={},forks={},last=a,work=0}
 end
-local function read_tops(tops, known, ids)
-local missing, fields = {}, {}
-for _, id in ipairs(ids) do
-if not known.open[id] then
-missing[#missing + 1] = id
-fields[#fields + 1] = id
-fields[#fields + 1] = id .. ':'
+local function fork_behind(a,b,c)
+local d=b.forks[c]
+if d==nil then
+local e,f=first_fork(a.forks,c)
+d=e and{prefix=e,id=f}or false
+b.forks[c]=d
 end
+return d
 end
-if missing[1] then
-local found = redis.call('HMGET', tops, unpack(fields))
-for at, id in ipairs(missing) do
-known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-end
-end
-end
-local function get_top(tops, known, id)
-read_tops(tops, known, { id })
-return known.open[id]
-end
-local function find_leaves(tops, list, one)
-local found, of_tops, leaves = {}, {}, {}
-for _, top in ipairs(list) do
-local leaf, at = find_leaf(top, one.rank, one.ref)
-if leaf then
-found[#found + 1] = { top = top, leaf = leaf, at = at }
-of_tops[#found], leaves[#found] = top, leaf
+local function read_tops(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+if not b.open[g]then
+d[#d+1]=g
+e[#e+1]=g
+e[#e+1]=g..':'
 end
 end
-read_leaves(tops, of_tops, leaves)
-return found
-end
-local function make_top(known)
-known.last = known.last + 1
-local id = exact(known.last)
-local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
-top.leaves, top.prefixes = {}, {}
-known.open[id] = top
-return top
-end
-local function copy_top(tops, known, top)
-local leaves = leaves_of(top)
-read_leaves(tops, { top }, leaves)
-local copy = make_top(known)
-copy.rank, copy.ref = top.rank, top.ref
-for at, leaf in ipairs(leaves) do
-put_leaf(copy, at, leaf.places)
-copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
-end
-return copy
-end
-local function fork_behind(keys, known, prefix)
-local fork = known.forks[prefix]
-if fork == nil then
-local found, id = first_fork(keys.forks, prefix)
-fork = found and { prefix = found, id = id } or false
-known.forks[prefix] = fork
-end
-return fork
-end
-local function set_least(known, top, prefix, least)
-prefixes_of(top)[prefix] = least
-top.has_new_head = true
-change_front(known, top)
-end
-local function put_fork(keys, known, top, prefix, least)
-redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-set_least(known, top, prefix, least)
-known.forks = {}
-end
-local function take_fork(keys, known, top, prefix)
-redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-local least = prefixes_of(top)[prefix]
-set_least(known, top, prefix, nil)
-top.is_gone = not next(top.prefixes)
-known.forks = {}
-return least
-end
-local function keep_sorted(forks)
-redis.call('ZADD', forks, '0', string.rep('\\255', 65))
-end
-local function forget_sorted(forks)
-redis.call('ZREM', forks, string.rep('\\255', 65))
-end
-local function give_up_top(keys, known, top)
-for prefix in pairs(prefixes_of(top)) do
-if take_fork(keys, known, top, prefix) == 0 then
-forget_sorted(keys.forks)
+if d[1]then
+local f=redis.call('HMGET',a,unpack(e))
+for g,h in ipairs(d)do
+b.open[h]=parse_top(h,f[g*2-1],f[g*2])
 end
 end
 end
-local function collect_writes(top, gone, written)
-for _, letter in ipairs(top.dropped) do
-gone[#gone + 1] = leaf_field(top, letter)
-end
-if top.is_gone then
-gone[#gone + 1] = top.id
-gone[#gone + 1] = leaf_field(top, '')
-for _, leaf in ipairs(leaves_of(top)) do
-gone[#gone + 1] = leaf_field(top, leaf.letter)
-end
-return
-end
-if top.has_new_head then
-local head, rest = pack_top(top)
-written[#written + 1] = top.id
-written[#written + 1] = head
-written[#written + 1] = leaf_field(top, '')
-written[#written + 1] = rest
-end
-for letter, leaf in pairs(top.read) do
-if leaf.is_new then
-written[#written + 1] = leaf_field(top, letter)
-written[#written + 1] = leaf.places
+local function find_leaves(a,b,c)
+local d,e,f={},{},{}
+for g,h in ipairs(b)do
+local i,j=find_leaf(h,c.rank,c.ref)
+if i then
+d[#d+1]={top=h,leaf=i,at=j}
+e[#d],f[#d]=h,i
 end
 end
+read_leaves(a,e,f)
+return d
 end
-local function write_tops(tops, known)
-local gone, written = {}, {}
-for _, top in pairs(known.open) do
-collect_writes(top, gone, written)
+local function set_least(a,b,c,d)
+prefixes_of(b)[c]=d
+b.has_new_head=true
+change_front(a,b)
 end
-for from = 1, #gone, 1000 do
-redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+local function take_fork(a,b,c,d)
+redis.call('ZREM',a.forks,d..'\\0'..c.id)
+local e=prefixes_of(c)[d]
+set_least(b,c,d,nil)
+c.is_gone=not next(c.prefixes)
+b.forks={}
+return e
 end
-for from = 1, #written, 1000 do
-redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+local function forget_sorted(a)
+redis.call('ZREM',a,string.rep('\\255',65))
+end
+local function give_up_top(a,b,c)
+for d in pairs(prefixes_of(c))do
+if take_fork(a,b,c,d)==0 then
+forget_sorted(a.forks)
 end
 end
-local function begins_words(words, prefix)
-local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-return found[1] ~= nil
 end
-local function mend_fork(keys, known, suffix, fork)
-local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-return
-end
-local from, to = from_prefix(prefix), to_prefix(prefix)
-local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-local longer = common_start(first, last)
-if longer == prefix then
-return
-end
-local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-if behind then
-set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-else
-put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-end
-take_fork(keys, known, top, prefix)
-end
-local function leave_top(keys, known, found, one)
-local top = found.top
-if not take_place(keys, known, top, found.leaf, found.at, one) then
+local function leave_top(a,b,c,d)
+local e=c.top
+if not take_place(a,b,e,c.leaf,c.at,d)then
 return false
 end
-local is_whole = top.rank == math.huge
-local least = is_whole and 16 or 100 - 1
-local count = top.leaves and #top.leaves or #top.letters
-if count * 8 > least then
+local f=e.rank==math.huge
+local g=f and 16 or 100-1
+local h=e.leaves and#e.leaves or#e.letters
+if h*8>g then
 return false
 end
-local leaves = leaves_of(top)
-read_leaves(keys.tops, { top }, leaves)
-local is_short = count_places(leaves) <= least
-if is_short and is_whole then
-give_up_top(keys, known, top)
+local i=leaves_of(e)
+read_leaves(a.tops,{e},i)
+local j=count_places(i)<=g
+if j and f then
+give_up_top(a,b,e)
 end
-return is_short and not is_whole
+return j and not f
 end
-local function leave_hot(keys, known, suffixes, one)
-local passed_of, last = { ids = {} }, {}
-for at, suffix in ipairs(suffixes) do
-local passed = walk_forks(keys, known, suffix)
-note_passed(passed_of, passed)
-last[at] = passed[#passed] or false
+local function get_top(a,b,c)
+read_tops(a,b,{c})
+return b.open[c]
 end
-local left, short = {}, {}
-read_tops(keys.tops, known, passed_of.ids)
-for at, id in ipairs(passed_of.ids) do
-left[at] = known.open[id]
+local function begins_words(a,b)
+local c=redis.call('ZRANGEBYLEX',a,from_prefix(b),to_prefix(b),'LIMIT','0','1')
+return c[1]~=nil
 end
-for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-if leave_top(keys, known, found, one) then
-short[#short + 1] = { top = found.top }
+local function put_fork(a,b,c,d,e)
+redis.call('ZADD',a.forks,'0',d..'\\0'..c.id)
+set_least(b,c,d,e)
+b.forks={}
 end
+local function mend_fork(a,b,c,d)
+local e,f=get_top(a.tops,b,d.id),d.prefix
+local g=#f<#c and string.sub(c,1,#f+1)or f..'\\0'
+if not prefixes_of(e)[f]or begins_words(a.words,g)then
+return
 end
-for at, suffix in ipairs(suffixes) do
-if last[at] then
-mend_fork(keys, known, suffix, last[at])
+local h,i=from_prefix(f),to_prefix(f)
+local j=redis.call('ZRANGEBYLEX',a.words,h,i,'LIMIT','0','1')[1]
+local k=redis.call('ZREVRANGEBYLEX',a.words,i,h,'LIMIT','0','1')[1]
+local l=common_start(j,k)
+if l==f then
+return
 end
-end
-refill_all(keys, known, short)
-end` }
-const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words.lua', taken: [4, 14, 2, 7, 2, 8, 2, 9, 2, 7, 2, 31, 2, 3, 2, 6, 2, 7, 3, 11, 2, 14], text: `local function suffixes_of(marked)
-local suffixes, seen = {}, {}
-local from = 1
-while from do
-local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
-if not seen[suffix] then
-seen[suffix] = true
-suffixes[#suffixes + 1] = suffix
-end
-local mark = string.find(marked, '\\1', from, true)
-from = mark and mark + 1
-end
-return suffixes
-end
-local function members_of(suffixes, place)
-local members = {}
-for at, suffix in ipairs(suffixes) do
-members[at] = suffix .. '\\0' .. place
-end
-return members
-end
-local function note_index(meta, index, before, last_top)
-if index.last ~= before then
-redis.call('HSET', meta, 'last', exact(index.last))
-end
-if last_top ~= index.last_top then
-redis.call('HSET', meta, 'tops', exact(last_top))
-end
-end
-local function enter_words(keys, known, suffixes, one)
-local added = {}
-for _, member in ipairs(members_of(suffixes, one.place)) do
-added[#added + 1] = '0'
-added[#added + 1] = member
-end
-redis.call('ZADD', keys.words, unpack(added))
-enter_hot(keys, known, suffixes, one)
-end
-local function note_expiry(keys, field, before, entry)
-if entry.expires_at_ms > 0 then
-redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
-elseif before and before.expires_at_ms > 0 then
-redis.call('ZREM', keys.expiry, field)
-end
-end
-local function enter_entry(keys, known, index, entry, now_ms)
-local field = redis.call('HGET', keys.ids, entry.id)
-local ref, before, stored
-if field then
-ref = struct.unpack('>d', field)
-stored = redis.call('HGET', keys.entries, field)
-before = parse_record(stored)
+local m=fork_behind(a,b,string.sub(l,1,#f+1))
+if m then
+set_least(b,get_top(a.tops,b,m.id),m.prefix,prefixes_of(e)[f])
 else
-index.last = index.last + 1
-ref = index.last
-field = field_of(ref)
-redis.call('HSET', keys.ids, entry.id, field)
+put_fork(a,b,e,l,prefixes_of(e)[f])
 end
-local record = pack_record(entry)
-if record ~= stored then
-redis.call('HSET', keys.entries, field, record)
+take_fork(a,b,e,f)
 end
-local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
-if before and is_moved then
-leave_words(keys, known, before, ref)
+local function leave_hot(a,b,c,d)
+local e,f={ids={}},{}
+for g,h in ipairs(c)do
+local i=walk_forks(a,b,h)
+note_passed(e,i)
+f[g]=i[#i]or false
 end
-local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-known.work = known.work + work_of(suffixes, record)
-if is_moved then
-enter_words(keys, known, suffixes, one)
-elseif record ~= stored then
-note_changed(keys, known, suffixes, one)
+local g,h={},{}
+read_tops(a.tops,b,e.ids)
+for i,j in ipairs(e.ids)do
+g[i]=b.open[j]
 end
-note_expiry(keys, field, before, entry)
-return before and not has_expired(before.expires_at_ms, now_ms)
+for i,j in ipairs(find_leaves(a.tops,g,d))do
+if leave_top(a,b,j,d)then
+h[#h+1]={top=j.top}
 end
-local function to_one(rank, ref)
-return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
-local function leave_words(keys, known, entry, ref)
-local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-known.work = known.work + work_of(suffixes, '')
-redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-leave_hot(keys, known, suffixes, one)
+for i,j in ipairs(c)do
+if f[i]then
+mend_fork(a,b,j,f[i])
 end
-local function remove_entry(keys, known, field, record)
-local entry = parse_record(record)
-redis.call('HDEL', keys.entries, field)
-redis.call('HDEL', keys.ids, entry.id)
-redis.call('ZREM', keys.expiry, field)
-leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
-local function reap(keys, known, now_ms, most)
-local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-for _, field in ipairs(due) do
-local record = redis.call('HGET', keys.entries, field)
-remove_entry(keys, known, field, record)
-if known.work > 6000 then
+refill_all(a,b,h)
+end
+local function make_top(a)
+a.last=a.last+1
+local b=exact(a.last)
+local c={id=b,rank=math.huge,ref=math.huge,has_front=0,read={},dropped={}}
+c.leaves,c.prefixes={},{}
+a.open[b]=c
+return c
+end
+local function copy_top(a,b,c)
+local d=leaves_of(c)
+read_leaves(a,{c},d)
+local e=make_top(b)
+e.rank,e.ref=c.rank,c.ref
+for f,g in ipairs(d)do
+put_leaf(e,f,g.places)
+e.leaves[f].rank,e.leaves[f].ref=g.rank,g.ref
+end
+return e
+end
+local function keep_sorted(a)
+redis.call('ZADD',a,'0',string.rep('\\255',65))
+end
+local function write_tops(a,b)
+local c,d={},{}
+local function collect_writes(a,b,c)
+for d,e in ipairs(a.dropped)do
+b[#b+1]=leaf_field(a,e)
+end
+if a.is_gone then
+b[#b+1]=a.id
+b[#b+1]=leaf_field(a,'')
+for d,e in ipairs(leaves_of(a))do
+b[#b+1]=leaf_field(a,e.letter)
+end
+return
+end
+if a.has_new_head then
+local d,e=pack_top(a)
+c[#c+1]=a.id
+c[#c+1]=d
+c[#c+1]=leaf_field(a,'')
+c[#c+1]=e
+end
+for d,e in pairs(a.read)do
+if e.is_new then
+c[#c+1]=leaf_field(a,d)
+c[#c+1]=e.places
+end
+end
+end
+for e,f in pairs(b.open)do
+collect_writes(f,c,d)
+end
+for e=1,#c,1000 do
+redis.call('HDEL',a,unpack(c,e,math.min(e+1000-1,#c)))
+end
+for e=1,#d,1000 do
+redis.call('HSET',a,unpack(d,e,math.min(e+1000-1,#d)))
+end
+end` }
+const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words.lua', taken: [4, 14, 74, 3, -75, 7, 70, 6, -64, 9, 2, 7, 2, 31, -61, 8, 78, 2, -12, 7, 5, 9, 2, 14], text: `local function suffixes_of(a)
+local b,c={},{}
+local d=1
+while d do
+local e=string.sub((string.gsub(string.sub(a,d),'\\1','')),1,64)
+if not c[e]then
+c[e]=true
+b[#b+1]=e
+end
+local f=string.find(a,'\\1',d,true)
+d=f and f+1
+end
+return b
+end
+local function to_one(a,b)
+return{rank=a,ref=b,place=pack_place(a,b)}
+end
+local function members_of(a,b)
+local c={}
+for d,e in ipairs(a)do
+c[d]=e..'\\0'..b
+end
+return c
+end
+local function leave_words(a,b,c,d)
+local e,f=suffixes_of(c.marked),to_one(c.rank,d)
+b.work=b.work+work_of(e,'')
+redis.call('ZREM',a.words,unpack(members_of(e,f.place)))
+leave_hot(a,b,e,f)
+end
+local function enter_words(a,b,c,d)
+local e={}
+for f,g in ipairs(members_of(c,d.place))do
+e[#e+1]='0'
+e[#e+1]=g
+end
+redis.call('ZADD',a.words,unpack(e))
+enter_hot(a,b,c,d)
+end
+local function note_expiry(a,b,c,d)
+if d.expires_at_ms>0 then
+redis.call('ZADD',a.expiry,exact(d.expires_at_ms),b)
+elseif c and c.expires_at_ms>0 then
+redis.call('ZREM',a.expiry,b)
+end
+end
+local function enter_entry(a,b,c,d,e)
+local f=redis.call('HGET',a.ids,d.id)
+local g,h,i
+if f then
+g=struct.unpack('>d',f)
+i=redis.call('HGET',a.entries,f)
+h=parse_record(i)
+else
+c.last=c.last+1
+g=c.last
+f=field_of(g)
+redis.call('HSET',a.ids,d.id,f)
+end
+local j=pack_record(d)
+if j~=i then
+redis.call('HSET',a.entries,f,j)
+end
+local k=not h or h.marked~=d.marked or h.rank~=d.rank
+if h and k then
+leave_words(a,b,h,g)
+end
+local l,m=suffixes_of(d.marked),to_one(d.rank,g)
+b.work=b.work+work_of(l,j)
+if k then
+enter_words(a,b,l,m)
+elseif j~=i then
+note_changed(a,b,l,m)
+end
+note_expiry(a,f,h,d)
+return h and not has_expired(h.expires_at_ms,e)
+end
+local function note_index(a,b,c,d)
+if b.last~=c then
+redis.call('HSET',a,'last',exact(b.last))
+end
+if d~=b.last_top then
+redis.call('HSET',a,'tops',exact(d))
+end
+end
+local function reap(a,b,c,d)
+local e=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',exact(c),'LIMIT','0',d)
+local function remove_entry(a,b,c,d)
+local e=parse_record(d)
+redis.call('HDEL',a.entries,c)
+redis.call('HDEL',a.ids,e.id)
+redis.call('ZREM',a.expiry,c)
+leave_words(a,b,e,(struct.unpack('>d',c)))
+end
+for f,g in ipairs(e)do
+local h=redis.call('HGET',a.entries,g)
+remove_entry(a,b,g,h)
+if b.work>6000 then
 return true
 end
 end
-return #due == most
+return#e==d
 end
-local function unhide(keys, known, fields, now_ms)
-local found = false
-for _, field in ipairs(fields) do
-local record = redis.call('HGET', keys.entries, field)
-if has_expired(struct.unpack('>d', record), now_ms) then
-remove_entry(keys, known, field, record)
-found = true
+local function unhide(a,b,c,d)
+local e=false
+for f,g in ipairs(c)do
+local h=redis.call('HGET',a.entries,g)
+if has_expired(struct.unpack('>d',h),d)then
+remove_entry(a,b,g,h)
+e=true
 end
-if known.work > 6000 then
+if b.work>6000 then
 break
 end
 end
-return found
+return e
 end` }
 
 export interface AddArguments {
@@ -1478,14 +1452,16 @@ export type AddAnswer =
   | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
 
 
+const addParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', 'c829aa0204963bf7055186e8870fcd2ba8d5cc43', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, keysLua, 15, 1, addLua, 0, 3, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, addLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 16, 1, keysLua, 19, 1, keysLua, 21, 2, indexModule, 49, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 32, 14, placesModule, 9, 3, indexModule, 27, 5, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 6, topsModule, 35, 19, leavesModule, 159, 20, hotModule, 33, 19, hotModule, 23, 10, topsModule, 81, 3, hotModule, 52, 26, hotModule, 89, 39, wordsModule, 29, 9, frontsModule, 87, 15, wordsModule, 38, 7, indexModule, 46, 3, wordsModule, 45, 31, addLua, 16, 20, wordsModule, 21, 8, addLua, 36, 1, wordsModule, 92, 2, wordsModule, 85, 7, wordsModule, 94, 9, addLua, 37, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, addLua, 38, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, addLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 40, 2]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/add', '3f6709d3f199fe9f2c6d21ce821db52d73fb8bdf', { reads: false, bytes: false }, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
     encoded[0] = args.codec
@@ -1524,14 +1500,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Removes all entries. Redis frees the memory in the background.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/clear', '707e7141fa469705d0953aeb85b57c997d27a307', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 23, 1, clearLua, 0, 14]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/clear', '34e163ceee5c4e461bdd25df928b0fbd50ad175a', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, clearLua, 0, 14]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -1572,14 +1550,16 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
   return found
 }
 
+const findParts: readonly string[] = ['meta', 'entries', 'words', 'tops', 'forks']
+
 /**
  * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of `fronts` that tells the first ten for as long as it names the query; empty where there is none.
  *
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/find', '4b48d98c6eee57969843463201bdbff2bdd1ba00', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 4, searchModule, 146, 1, indexModule, 23, 2, indexModule, 11, 8, indexModule, 25, 2, findLua, 4, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, findLua, 6, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, findLua, 13, 5]),
-  parts: ['meta', 'entries', 'words', 'tops', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/find', 'f094e786512142d952d3537c315ba1056aab3c3a', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, findLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, findLua, 13, 5]),
+  parts: findParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -1611,14 +1591,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly codec: string; readonly entries: number; readonly words: number; readonly hot: number; readonly expiring: number; readonly expired: number }
 
 
+const inspectParts: readonly string[] = ['meta', 'entries', 'words', 'expiry', 'forks']
+
 /**
  * A picture of an index for people. `entries` counts those that have expired and are not reaped yet: `expired`.
  *
  * Cost: O(log entries).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/inspect', '7656d2328787d121fac1eaa38515a4e47a7a12ce', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 11, 1, keysLua, 17, 1, keysLua, 25, 1, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
-  parts: ['meta', 'entries', 'words', 'expiry', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/inspect', '38a87e88c4514db8c4838710b62a5eb6018dd064', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, indexModule, 0, 23, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -1652,14 +1634,16 @@ export type ReapAnswer =
   | { readonly status: 'reaped'; readonly more: boolean }
 
 
+const reapParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
  *
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '80adc1d0b4d0974df582ec569d4c9f204c5fc82a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 12, 1, reapLua, 0, 2, searchModule, 146, 1, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, reapLua, 2, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 8, 1, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 49, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 46, 3, indexModule, 32, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, wordsModule, 103, 14, searchModule, 99, 3, searchModule, 66, 3, searchModule, 102, 1, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 4, searchModule, 69, 30, searchModule, 108, 6, reapLua, 7, 2, searchModule, 191, 2, searchModule, 147, 7, searchModule, 193, 9, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 4, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, reapLua, 9, 3, wordsModule, 92, 1, sharedNumbers, 0, 7, wordsModule, 93, 10, reapLua, 12, 2, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, reapLua, 14, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, reapLua, 15, 2]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/reap', '13bff815bed3571e955dec77ba784fd9a40b3e85', { reads: false, bytes: false }, reapParts, [{ locals: [1, 5] }, reapLua, 0, 2, searchModule, 66, 1, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 123, 3, 89, 3, 126, 38, 93, 30, 164, 6, reapLua, 7, 2, searchModule, 179, 117, placesModule, 3, 3, searchModule, 296, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  parts: reapParts,
   encode(args) {
     return withoutDefaults([
       args.query,
@@ -1693,14 +1677,16 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly removed: number; readonly taken: number }
 
 
+const removeParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', 'e30986ec7c6cfa6052c9111ebf800c81da37d5e4', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 6, 1, keysLua, 12, 1, removeLua, 0, 2, indexModule, 19, 1, indexModule, 0, 11, indexModule, 20, 1, indexModule, 11, 8, indexModule, 21, 2, removeLua, 2, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 7, 2, keysLua, 13, 1, keysLua, 18, 2, keysLua, 21, 2, indexModule, 49, 12, removeLua, 11, 1, indexModule, 46, 3, indexModule, 32, 14, wordsModule, 0, 14, placesModule, 3, 3, wordsModule, 76, 3, indexModule, 61, 7, wordsModule, 14, 7, placesModule, 18, 8, topsModule, 54, 9, hotModule, 0, 15, hotModule, 78, 11, leavesModule, 0, 6, topsModule, 3, 16, searchModule, 12, 3, placesModule, 6, 3, leavesModule, 9, 8, leavesModule, 123, 20, leavesModule, 6, 3, leavesModule, 51, 15, topsModule, 23, 12, leavesModule, 110, 13, leavesModule, 143, 5, leavesModule, 73, 3, leavesModule, 148, 6, leavesModule, 17, 11, leavesModule, 93, 6, leavesModule, 76, 17, leavesModule, 154, 5, leavesModule, 179, 30, leavesModule, 66, 7, leavesModule, 28, 12, topsModule, 63, 5, topsModule, 73, 8, topsModule, 84, 10, topsModule, 157, 19, topsModule, 19, 4, placesModule, 12, 6, topsModule, 132, 4, hotModule, 15, 8, topsModule, 68, 5, topsModule, 136, 21, hotModule, 195, 9, searchModule, 0, 12, searchModule, 15, 38, hotModule, 128, 12, searchModule, 61, 5, searchModule, 53, 8, hotModule, 140, 55, leavesModule, 99, 11, hotModule, 204, 28, topsModule, 176, 24, wordsModule, 79, 13, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 92, 11, removeLua, 27, 1, frontsModule, 67, 2, frontsModule, 22, 21, frontsModule, 0, 22, frontsModule, 43, 24, frontsModule, 69, 18, removeLua, 28, 1, topsModule, 120, 2, leavesModule, 40, 11, topsModule, 94, 26, topsModule, 122, 10, removeLua, 29, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 31, 3]),
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/remove', 'be88d4654c24d0c3aeadbd45216a5a966494897b', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
+  parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
     encoded[0] = args.caller
@@ -1749,14 +1735,16 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
   return found
 }
 
+const suggestParts: readonly string[] = ['meta', 'entries', 'words', 'tops', 'forks']
+
 /**
  * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
  *
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/suggest', '027795199031e6ad5b975344f652efc3bf97c7a3', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, suggestLua, 0, 4, searchModule, 146, 1, indexModule, 23, 2, indexModule, 11, 8, indexModule, 25, 2, suggestLua, 4, 2, keysLua, 1, 1, keysLua, 4, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 24, 1, keysLua, 22, 1, sharedClock, 0, 4, searchModule, 271, 22, searchModule, 66, 3, searchModule, 293, 1, searchModule, 69, 34, searchModule, 114, 3, searchModule, 103, 1, searchModule, 117, 29, searchModule, 104, 10, searchModule, 294, 9, suggestLua, 6, 7, searchModule, 191, 1, searchModule, 0, 12, searchModule, 192, 1, searchModule, 147, 7, searchModule, 193, 9, placesModule, 15, 3, searchModule, 168, 9, searchModule, 154, 14, searchModule, 177, 14, placesModule, 12, 3, placesModule, 18, 8, searchModule, 12, 36, placesModule, 6, 3, searchModule, 48, 5, searchModule, 216, 13, searchModule, 202, 3, searchModule, 257, 2, searchModule, 229, 12, searchModule, 259, 3, searchModule, 61, 5, searchModule, 262, 1, searchModule, 53, 8, searchModule, 241, 16, searchModule, 263, 8, searchModule, 205, 1, searchModule, 208, 3, placesModule, 9, 3, searchModule, 211, 5, searchModule, 206, 2, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
-  parts: ['meta', 'entries', 'words', 'tops', 'forks'],
+  script: /* @__PURE__ */ linked('autocomplete/suggest', 'd4dc73cc70545879e186ca880f6da4eaa088b520', { reads: true, bytes: true }, suggestParts, [{ locals: [1, 2] }, suggestLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, suggestLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
+  parts: suggestParts,
   encode(args) {
     return withoutDefaults([
       args.codec,

@@ -8,282 +8,279 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 46], text: `local id = ARGV[1]
-local codec = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local seen = tonumber(ARGV[4])
-local waited = tonumber(ARGV[5])
-local waits = ARGV[6] == '1'
-local tags = ARGV[7]
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local served = may_serve(head, tags, now_ms)
-if served and head.codec ~= codec then
-return redis.error_reply('CODEC ' .. head.codec)
+const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 46], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=ARGV[6]=='1'
+local i=ARGV[7]
+local j,k,l=open_entry(a,b)if j then return j end
+local m=clock_us()
+local n=math.floor(m/1000)
+local o=may_serve(k,i,n)
+if o and k.codec~=d then
+return redis.error_reply('CODEC '..k.codec)
 end
-if served and head.token ~= seen then
-return { 'found', now_ms, redis.call('GET', value) }
+if o and k.token~=f then
+return{'found',n,redis.call('GET',a)}
 end
-if known.lease_ends_ms > now_ms then
-if known.loader == id then
-return { 'elected', known.token, known.lease_ends_ms, now_ms }
+if l.lease_ends_ms>n then
+if l.loader==c then
+return{'elected',l.token,l.lease_ends_ms,n}
 end
-local left_ms = known.lease_ends_ms - now_ms
-if waits and not string.find(known.waiters, id .. ' ', 1, true) then
-if #known.waiters >= 16000 then
-return { 'loading', known.token, math.min(left_ms, 250), now_ms }
+local p=l.lease_ends_ms-n
+if h and not string.find(l.waiters,c..' ',1,true)then
+if#l.waiters>=16000 then
+return{'loading',l.token,math.min(p,250),n}
 end
-redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
+redis.call('HSET',b,'waiters',l.waiters..c..' ')
 end
-return { 'loading', known.token, left_ms, now_ms }
+return{'loading',l.token,p,n}
 end
-if waited > 0 and known.failed == waited then
-return { 'failed', now_ms, known.failure }
+if g>0 and l.failed==g then
+return{'failed',n,l.failure}
 end
-if served and known.resting_until_ms > now_ms then
-return { 'resting', known.resting_until_ms - now_ms, now_ms }
+if o and l.resting_until_ms>n then
+return{'resting',l.resting_until_ms-n,n}
 end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local lease_ends_ms = now_ms + lease_ms
+local p=next_token(math.max(l.token,l.floor,k.token),m)
+local q=n+e
 redis.call(
 'HSET',
-load,
+b,
 'layout',
 '1',
 'token',
-exact(token),
+exact(p),
 'loader',
-id,
+c,
 'lease_ends_ms',
-exact(lease_ends_ms)
+exact(q)
 )
-redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
-keep_load(load, token, lease_ms, now_ms)
-return { 'elected', token, lease_ends_ms, now_ms }` }
-const extendLua: LuaText = { file: 'lua/cache/extend.lua', taken: [9, 2, 1, 21, 1, 5], text: `local load, load_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
-for at = load_at, #load, 1 do
-local open = function()
-return read_load(load[at])
+redis.call('HDEL',b,'floor','failed','failure','resting_until_ms')
+keep_load(b,p,e,n)
+return{'elected',p,q,n}` }
+const extendLua: LuaText = { file: 'lua/cache/extend.lua', taken: [9, 2, 1, 21, 1, 5], text: `local a,b=KEYS,1
+local c,d=ARGV,1
+local e=math.floor(clock_us()/1000)
+local f,g={},{}
+for h=b,#a,1 do
+local i=function()
+return read_load(a[h])
 end
-local known, why = try_open(open, '1')
-found[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
-end
-end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local known = found[place]
-ends[place] = 0
-local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
-if is_live and known.token == tonumber(leases[at]) then
-ends[place] = now_ms + leases[at + 1]
-keep_load(load[place], 0, ends[place] - now_ms, now_ms)
-redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
+local j,k=try_open(i,'1')
+f[h]=j or false
+if not j then
+g[#g+1]=h-1
+g[#g+1]=k
 end
 end
-return { 'extended', now_ms, ends, refused }` }
-const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 4, 1, 7, 1, 20], text: `local id = ARGV[1]
-local rest_ms = tonumber(ARGV[2])
-local how = { channel = ARGV[3], sharded = ARGV[4] == '1', counted = ARGV[5] == '1' }
-local reason = ARGV[6]
-local refusal, known = open_load(load) if refusal then return refusal end
-if known.loader ~= id then
-return { 'lost' }
+local h={}
+for i=d,#c,2 do
+local j=(i-d)/2+1
+local k=f[j]
+h[j]=0
+local l=k and k.lease_ends_ms>e and not is_revoked(k)
+if l and k.token==tonumber(c[i])then
+h[j]=e+c[i+1]
+keep_load(a[j],0,h[j]-e,e)
+redis.call('HSET',a[j],'lease_ends_ms',exact(h[j]))
 end
-local revoked = is_revoked(known)
-if is_open(known) then
-local now_ms = math.floor(clock_us() / 1000)
-redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
-if reason ~= '' and not revoked then
+end
+return{'extended',e,h,g}` }
+const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d={channel=ARGV[3],sharded=ARGV[4]=='1',counted=ARGV[5]=='1'}
+local e=ARGV[6]
+local f,g=open_load(a)if f then return f end
+if g.loader~=b then
+return{'lost'}
+end
+local h=is_revoked(g)
+if is_open(g)then
+local i=math.floor(clock_us()/1000)
+redis.call('HDEL',a,'lease_ends_ms','waiters')
+if e~=''and not h then
 redis.call(
 'HSET',
-load,
+a,
 'failed',
-exact(known.token),
+exact(g.token),
 'failure',
-reason,
+e,
 'resting_until_ms',
-exact(now_ms + rest_ms)
+exact(i+c)
 )
 end
-keep_load(load, known.token, rest_ms, now_ms)
-tell_waiters(known.waiters, 'ended', how)
+keep_load(a,g.token,c,i)
+tell_waiters(g.waiters,'ended',d)
 end
-if revoked then
-return { 'revoked' }
+if h then
+return{'revoked'}
 end
-return { 'failed' }` }
-const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 8], text: `local token = tonumber(ARGV[1])
-local refusal, head = open_head(value) if refusal then return refusal end
-if head.token == 0 or head.token ~= token then
-return { 'absent' }
+return{'failed'}` }
+const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 8], text: `local b=tonumber(ARGV[1])
+local c,d=open_head(a)if c then return c end
+if d.token==0 or d.token~=b then
+return{'absent'}
 end
-if not head.held then
-redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
+if not d.held then
+redis.call('SETRANGE',a,'1',string.char(d.flags+4))
 end
-return { 'held' }` }
-const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 26], text: `local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-local loads = known.lease_ends_ms > now_ms
-local loading = loads and known.token or 0
-local lease_ends_ms = loads and known.lease_ends_ms or 0
-local version = math.max(known.version, head.version)
-if head.stale_until_ms <= now_ms then
-return { 'inspection', 'absent', 0, 0, 0, 0, 0, version, 0, 0, '', '', loading, lease_ends_ms, now_ms }
+return{'held'}` }
+const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 26], text: `local c,d,e=open_entry(a,b)if c then return c end
+local f=math.floor(clock_us()/1000)
+local g=e.lease_ends_ms>f
+local h=g and e.token or 0
+local i=g and e.lease_ends_ms or 0
+local j=math.max(e.version,d.version)
+if d.stale_until_ms<=f then
+return{'inspection','absent',0,0,0,0,0,j,0,0,'','',h,i,f}
 end
-return {
+return{
 'inspection',
-head.fresh_until_ms > now_ms and 'fresh' or 'stale',
-head.created_at_ms,
-head.load_ms,
-head.fresh_until_ms,
-head.stale_until_ms,
-head.token,
-version,
-head.flags,
-redis.call('STRLEN', value),
-head.codec,
-head.tags,
-loading,
-lease_ends_ms,
-now_ms,
+d.fresh_until_ms>f and'fresh'or'stale',
+d.created_at_ms,
+d.load_ms,
+d.fresh_until_ms,
+d.stale_until_ms,
+d.token,
+j,
+d.flags,
+redis.call('STRLEN',a),
+d.codec,
+d.tags,
+h,
+i,
+f,
 }` }
-const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 2, 4, 4], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
-redis.call('SET', generation, exact(newest), 'PX', '5184000000')
-tell_levels(generation, newest, { channel = channel, sharded = sharded })
-return { 'invalidated', newest }` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local existed = redis.call('UNLINK', value)
-local newest = math.max(head.token, known.token, known.floor)
-revoke(load, known, newest)
-if newest > 0 then
-local token = is_open(known) and known.token or newest
-local version = math.max(head.version, known.version)
-redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
-keep_load(load, newest, 0, math.floor(clock_us() / 1000))
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 2, 4, 4], text: `local b=ARGV[1]
+local c=ARGV[2]=='1'
+local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
+redis.call('SET',a,exact(d),'PX','5184000000')
+tell_levels(a,d,{channel=b,sharded=c})
+return{'invalidated',d}` }
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
+local d=ARGV[2]=='1'
+local e,f,g=open_entry(a,b)if e then return e end
+local h=redis.call('UNLINK',a)
+local i=math.max(f.token,g.token,g.floor)
+revoke(b,g,i)
+if i>0 then
+local j=is_open(g)and g.token or i
+local k=math.max(f.version,g.version)
+redis.call('HSET',b,'layout','1','token',exact(j),'version',exact(k))
+keep_load(b,i,0,math.floor(clock_us()/1000))
 end
-if head.held then
-tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+if f.held then
+tell_levels(a,i+1,{channel=c,sharded=d})
 end
-return { 'invalidated', existed }` }
-const keysLua: LuaText = { file: 'lua/cache/keys.lua', taken: [2, 2, -1, 2], text: `local value = KEYS[1]
-local load = KEYS[2]
-local load = KEYS[1]
-local generation = KEYS[1]` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 9, 1, 33, 1, 12], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local version = tonumber(ARGV[4])
-local flags = tonumber(ARGV[5])
-local fresh_ms = tonumber(ARGV[6])
-local stale_ms = tonumber(ARGV[7])
-local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
-local tags = ARGV[11]
-local payload = ARGV[12]
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local refusal, before = recall(redis.call('HGET', load, call_id.caller), call_id) if refusal then return refusal end
-if before then
-local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
-if fresh_until_ms == '0' then
-return { 'superseded', tonumber(newest) }
+return{'invalidated',h}` }
+const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 1, 1, 7, 1, 3, -12, 1, 11, 30, 1, 12], text: `local c=ARGV[1]
+local e=tonumber(ARGV[4])
+local f=tonumber(ARGV[5])
+local g=tonumber(ARGV[6])
+local h=tonumber(ARGV[7])
+local i={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
+local j=ARGV[11]
+local k=ARGV[12]
+local l,m,n=open_entry(a,b)if l then return l end
+local o=clock_us()
+local p=math.floor(o/1000)
+local d={caller=ARGV[2],call=ARGV[3]}
+local q,r=recall(redis.call('HGET',b,d.caller),d)if q then return q end
+if r then
+local s,t,u=string.match(r,'^(%d+) (%d+) (%d+)$')
+if s=='0'then
+return{'superseded',tonumber(u)}
 end
-return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
+return{'stored',tonumber(s),tonumber(t),p}
 end
-local newest = math.max(known.version, head.version)
-if version > 0 and version <= newest then
-remember_answer(load, call_id, now_ms, '0 0 ' .. exact(newest))
-keep_load(load, 0, 0, now_ms)
-return { 'superseded', newest }
+local s=math.max(n.version,m.version)
+if e>0 and e<=s then
+remember_answer(b,d,p,'0 0 '..exact(s))
+keep_load(b,0,0,p)
+return{'superseded',s}
 end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-codec = codec,
-flags = flags,
-tags = tags,
-token = token,
-version = math.max(version, newest),
-load_ms = 0,
-fresh_ms = fresh_ms,
-stale_ms = stale_ms,
-}, payload, now_ms)
-revoke(load, known, token)
-if version > 0 then
-redis.call('HSET', load, 'version', exact(version))
+local t=next_token(math.max(n.token,n.floor,m.token),o)
+local u,v=keep_value(a,{
+codec=c,
+flags=f,
+tags=j,
+token=t,
+version=math.max(e,s),
+load_ms=0,
+fresh_ms=g,
+stale_ms=h,
+},k,p)
+revoke(b,n,t)
+if e>0 then
+redis.call('HSET',b,'version',exact(e))
 end
-remember_answer(load, call_id, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
-if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
-redis.call('HSET', load, 'layout', '1', 'token', exact(token))
+remember_answer(b,d,p,exact(u)..' '..exact(v)..' 0')
+if behind_ms(t,p)>g+h and not is_open(n)then
+redis.call('HSET',b,'layout','1','token',exact(t))
 end
-keep_load(load, token, fresh_ms + stale_ms, now_ms)
-if known.waiters ~= '' then
-redis.call('HDEL', load, 'waiters')
-tell_waiters(known.waiters, 'stored', how)
+keep_load(b,t,g+h,p)
+if n.waiters~=''then
+redis.call('HDEL',b,'waiters')
+tell_waiters(n.waiters,'stored',i)
 end
-if head.held then
-tell_levels(value, token, how)
+if m.held then
+tell_levels(a,t,i)
 end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 10, 1, 31, 1, 4], text: `local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local version = tonumber(ARGV[3])
-local flags = tonumber(ARGV[4])
-local load_ms = tonumber(ARGV[5])
-local fresh_ms = tonumber(ARGV[6])
-local stale_ms = tonumber(ARGV[7])
-local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
-local tags = ARGV[11]
-local payload = ARGV[12]
-local refusal, head, known = open_entry(value, load) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if token > 0 and head.token == token and not is_open(known) then
-return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
+return{'stored',u,v,p}` }
+const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i=tonumber(ARGV[7])
+local j={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
+local k=ARGV[11]
+local l=ARGV[12]
+local m,n,o=open_entry(a,b)if m then return m end
+local p=math.floor(clock_us()/1000)
+if d>0 and n.token==d and not is_open(o)then
+return{'stored',n.fresh_until_ms,n.stale_until_ms,p}
 end
-if known.token ~= token or not is_open(known) then
-return { 'lost' }
+if o.token~=d or not is_open(o)then
+return{'lost'}
 end
-if is_revoked(known) then
-close_load(load, known, 'ended', how)
-return { 'revoked' }
+if is_revoked(o)then
+close_load(b,o,'ended',j)
+return{'revoked'}
 end
-local newest = math.max(known.version, head.version)
-if version > 0 and version < newest then
-close_load(load, known, 'ended', how)
-return { 'superseded', newest }
+local q=math.max(o.version,n.version)
+if e>0 and e<q then
+close_load(b,o,'ended',j)
+return{'superseded',q}
 end
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-codec = codec,
-flags = flags,
-tags = tags,
-token = token,
-version = math.max(version, newest),
-load_ms = load_ms,
-fresh_ms = fresh_ms,
-stale_ms = stale_ms,
-}, payload, now_ms)
-close_load(load, known, 'stored', how)
-if head.held then
-tell_levels(value, token, how)
+local r,s=keep_value(a,{
+codec=c,
+flags=f,
+tags=k,
+token=d,
+version=math.max(e,q),
+load_ms=g,
+fresh_ms=h,
+stale_ms=i,
+},l,p)
+close_load(b,o,'stored',j)
+if n.held then
+tell_levels(a,d,j)
 end
-if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
-redis.call('HDEL', load, 'layout', 'token')
+if behind_ms(d,p)<=s-p then
+redis.call('HDEL',b,'layout','token')
 end
-return { 'stored', fresh_until_ms, stale_until_ms, now_ms }` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [13, 28, 1, 7, 1, 3, 1, 3, 5, 6, 3, 7, 3, 7], text: `local function read_load(load)
-local stored = redis.call(
+return{'stored',r,s,p}` }
+const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
+local function read_load(a)
+local b=redis.call(
 'HMGET',
-load,
+a,
 'layout',
 'token',
 'loader',
@@ -295,145 +292,144 @@ load,
 'resting_until_ms',
 'waiters'
 )
-return {
-layout = stored[1] or '1',
-token = tonumber(stored[2] or 0),
-loader = stored[3],
-lease_ends_ms = tonumber(stored[4] or 0),
-floor = tonumber(stored[5] or 0),
-version = tonumber(stored[6] or 0),
-failed = tonumber(stored[7] or 0),
-failure = stored[8] or '',
-resting_until_ms = tonumber(stored[9] or 0),
-waiters = stored[10] or '',
+return{
+layout=b[1]or'1',
+token=tonumber(b[2]or 0),
+loader=b[3],
+lease_ends_ms=tonumber(b[4]or 0),
+floor=tonumber(b[5]or 0),
+version=tonumber(b[6]or 0),
+failed=tonumber(b[7]or 0),
+failure=b[8]or'',
+resting_until_ms=tonumber(b[9]or 0),
+waiters=b[10]or'',
 }
 end
-local function open_load(load)
-local known = read_load(load)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
+local b=read_load(a)
+if b.layout~='1'then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, known
+return nil,b
 end
-local function is_open(known)
-return known.lease_ends_ms > 0
-end
-local function is_revoked(known)
-return known.token <= known.floor
-end
-local function keep_load(load, token, ms, now_ms)
-local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
-if redis.call('PTTL', load) < kept_ms then
-redis.call('PEXPIRE', load, kept_ms)
+local function keep_load(a,b,c,d)
+local e=math.max(c,behind_ms(b,d))+600000
+if redis.call('PTTL',a)<e then
+redis.call('PEXPIRE',a,e)
 end
 end
-local function close_load(load, known, word, how)
-redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
-if known.floor > known.token then
-redis.call('HSET', load, 'token', exact(known.floor))
+local function is_revoked(a)
+return a.token<=a.floor
 end
-tell_waiters(known.waiters, word, how)
+local function is_open(a)
+return a.lease_ends_ms>0
 end
-local function revoke(load, known, newest)
-if is_open(known) then
-redis.call('HSET', load, 'floor', exact(newest))
-elseif known.token > 0 then
-redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+local function revoke(a,b,c)
+if is_open(b)then
+redis.call('HSET',a,'floor',exact(c))
+elseif b.token>0 then
+redis.call('HDEL',a,'loader','failed','failure','resting_until_ms')
 end
+end
+local function close_load(a,b,c,d)
+redis.call('HDEL',a,'loader','lease_ends_ms','floor','waiters')
+if b.floor>b.token then
+redis.call('HSET',a,'token',exact(b.floor))
+end
+tell_waiters(b.waiters,c,d)
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [3, 9, 3, 5], text: `local function tell_levels(key, number, how)
-local channel = how.channel .. ':levels'
-local message = exact(number) .. ' ' .. key
-if how.sharded then
-redis.call('SPUBLISH', channel, message)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [15, 5, -17, 9], text: `local function tell_waiters(a,b,c)
+for d in string.gmatch(a,'%S+')do
+tell_process({id=d,listens=1},b..' '..d,c)
+end
+end
+local function tell_levels(a,b,c)
+local d=c.channel..':levels'
+local e=exact(b)..' '..a
+if c.sharded then
+redis.call('SPUBLISH',d,e)
 else
-redis.call('PUBLISH', channel, message)
-end
-end
-local function tell_waiters(waiters, word, how)
-for id in string.gmatch(waiters, '%S+') do
-tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+redis.call('PUBLISH',d,e)
 end
 end` }
-const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [17, 7, 1, 8, 2, 6, 1, 21, 1, 7, 2, 8, 2, 3, 2, 20], text: `local function read_number(text, at, length)
-local number = 0
-for place = at, at + length - 1 do
-number = number * 256 + string.byte(text, place)
+const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 2, 3, 2, 3, -66, 8, 58, 17], text: `local function open_entry(a,b)
+local function open_head(a)
+local function read_head(a)
+local b=redis.call('GETRANGE',a,'0',8191-1)
+local c=string.byte(b)or 1
+if c~=1 then
+return{layout=c}
 end
-return number
+local function read_number(a,b,c)
+local d=0
+for e=b,b+c-1 do
+d=d*256+string.byte(a,e)
 end
-local function number_bytes(number, length)
-local digits = {}
-for place = length, 1, -1 do
-digits[place] = string.char(number % 256)
-number = math.floor(number / 256)
+return d
 end
-return table.concat(digits)
+local d=#b>40 and read_number(b,3,2)or 0
+local e=41+(string.byte(b,41)or 0)
+if e>d or d>#b then
+return{layout=1,token=0,version=0,stale_until_ms=0}
 end
-local function read_head(value)
-local head = redis.call('GETRANGE', value, '0', 8191 - 1)
-local layout = string.byte(head) or 1
-if layout ~= 1 then
-return { layout = layout }
-end
-local length = #head > 40 and read_number(head, 3, 2) or 0
-local codec_ends = 41 + (string.byte(head, 41) or 0)
-if codec_ends > length or length > #head then
-return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
-end
-local flags = string.byte(head, 2)
-return {
-layout = layout,
-flags = flags % 4,
-held = flags >= 4,
-length = length,
-created_at_ms = read_number(head, 5, 6),
-load_ms = read_number(head, 11, 4),
-fresh_until_ms = read_number(head, 15, 6),
-stale_until_ms = read_number(head, 21, 6),
-token = read_number(head, 27, 7),
-version = read_number(head, 34, 7),
-codec = string.sub(head, 42, codec_ends),
-tags = string.sub(head, codec_ends + 1, length),
+local f=string.byte(b,2)
+return{
+layout=c,
+flags=f%4,
+held=f>=4,
+length=d,
+created_at_ms=read_number(b,5,6),
+load_ms=read_number(b,11,4),
+fresh_until_ms=read_number(b,15,6),
+stale_until_ms=read_number(b,21,6),
+token=read_number(b,27,7),
+version=read_number(b,34,7),
+codec=string.sub(b,42,e),
+tags=string.sub(b,e+1,d),
 }
 end
-local function open_head(value)
-local head = read_head(value)
-if head.layout ~= 1 then
-return redis.error_reply('LAYOUT ' .. head.layout)
+local b=read_head(a)
+if b.layout~=1 then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, head
+return nil,b
 end
-local function open_entry(value, load)
-local refusal, head = open_head(value)
-if refusal then
-return refusal
+local c,d=open_head(a)
+if c then
+return c
 end
-local unknown, known = open_load(load)
-return unknown, head, known
+local e,f=open_load(b)
+return e,d,f
 end
-local function may_serve(head, tags, now_ms)
-return head.stale_until_ms > now_ms and head.tags == tags
+local function may_serve(a,b,c)
+return a.stale_until_ms>c and a.tags==b
 end
-local function keep_value(value, what, payload, now_ms)
-local fresh_until_ms = now_ms + what.fresh_ms
-local stale_until_ms = fresh_until_ms + what.stale_ms
-local envelope = table.concat({
-string.char(1, what.flags),
-number_bytes(41 + #what.codec + #what.tags, 2),
-number_bytes(now_ms, 6),
-number_bytes(math.min(what.load_ms, 4294967295), 4),
-number_bytes(fresh_until_ms, 6),
-number_bytes(stale_until_ms, 6),
-number_bytes(what.token, 7),
-number_bytes(what.version, 7),
-string.char(#what.codec),
-what.codec,
-what.tags,
-payload,
+local function keep_value(a,b,c,d)
+local e=d+b.fresh_ms
+local f=e+b.stale_ms
+local function number_bytes(a,b)
+local c={}
+for d=b,1,-1 do
+c[d]=string.char(a%256)
+a=math.floor(a/256)
+end
+return table.concat(c)
+end
+local g=table.concat({
+string.char(1,b.flags),
+number_bytes(41+#b.codec+#b.tags,2),
+number_bytes(d,6),
+number_bytes(math.min(b.load_ms,4294967295),4),
+number_bytes(e,6),
+number_bytes(f,6),
+number_bytes(b.token,7),
+number_bytes(b.version,7),
+string.char(#b.codec),
+b.codec,
+b.tags,
+c,
 })
-redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
-return fresh_until_ms, stale_until_ms
+redis.call('SET',a,g,'PX',f-d+5000)
+return e,f
 end` }
 
 export interface ElectArguments {
@@ -461,14 +457,16 @@ export type ElectAnswer =
   | { readonly status: 'resting'; readonly retryAfterMs: number; readonly nowMs: number }
 
 
+const electParts: readonly string[] = ['value', 'load']
+
 /**
  * Elects one caller to load a value: when there is none that may be served, or when the caller wants another than the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
  *
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/elect', 'b92c42e3dd4f277978f10f0bcb73e363904f9e52', { reads: false, bytes: true }, [keysLua, 0, 2, electLua, 0, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 57, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, electLua, 51, 2]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { reads: false, bytes: true }, electParts, [{ locals: [1, 2] }, electLua, 0, 7, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 49, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, electLua, 51, 2]),
+  parts: electParts,
   encode(args) {
     return [
       args.id,
@@ -547,14 +545,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = []
+
 /**
  * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('cache/extend', '0ef216f9111689d1dbd0c714f10cc78564af8809', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 0, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 38, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
-  parts: [],
+  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 1, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 41, 3, sharedClockSteps, 0, 3, loadModule, 35, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -601,14 +601,16 @@ export type FailAnswer =
   | { readonly status: 'lost' }
 
 
+const failParts: readonly string[] = ['load']
+
 /**
  * Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve. Repeating the call changes nothing.
  *
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', 'ae90a3918e8ea75ecf6ac764f3c03f173d0a0ab2', { reads: false, bytes: false }, [keysLua, 2, 1, failLua, 0, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, failLua, 4, 4, loadModule, 38, 3, failLua, 8, 1, loadModule, 35, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, failLua, 24, 1, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, failLua, 25, 6]),
-  parts: ['load'],
+  script: /* @__PURE__ */ linked('cache/fail', 'c3e43038f26409ff3cdb490b7c8c6541c2d5bf81', { reads: false, bytes: false }, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
+  parts: failParts,
   encode(args) {
     return [
       args.id,
@@ -644,14 +646,16 @@ export type HoldAnswer =
   | { readonly status: 'absent' }
 
 
+const holdParts: readonly string[] = ['value']
+
 /**
  * Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is not the one with this token any more. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: /* @__PURE__ */ linked('cache/hold', 'c28cc0d56f0f417935bca18e0f98677b722dc5df', { reads: false, bytes: false }, [keysLua, 0, 1, holdLua, 0, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, holdLua, 1, 8]),
-  parts: ['value'],
+  script: /* @__PURE__ */ linked('cache/hold', '2e6f3d3b8e4da4dcb21c49706b9b233fce9e8476', { reads: false, bytes: false }, holdParts, [{ locals: [1] }, holdLua, 0, 1, valueModule, 1, 41, holdLua, 1, 8]),
+  parts: holdParts,
   encode(args) {
     return [
       args.token,
@@ -676,14 +680,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
 
 
+const inspectParts: readonly string[] = ['value', 'load']
+
 /**
  * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/inspect', '1c46ff72db45d2b41a400ad818a868f7fe699885', { reads: true, bytes: true }, [keysLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/inspect', '806ba846539cc5165e941990d3de8724342da724', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2] }, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -725,14 +731,16 @@ export type InvalidateTagAnswer =
   | { readonly status: 'invalidated'; readonly generation: number }
 
 
+const invalidateTagParts: readonly string[] = ['generation']
+
 /**
  * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', '118c3cd54075221ab5b99dbca6e41a13fa8ba7e5', { reads: false, bytes: false }, [keysLua, 3, 1, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 0, 9, invalidateTagLua, 4, 2]),
-  parts: ['generation'],
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', { reads: false, bytes: false }, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
+  parts: invalidateTagParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -764,14 +772,16 @@ export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
 
+const invalidateParts: readonly string[] = ['value', 'load']
+
 /**
  * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', '59acff2809ee4ffea40bfc5893f16147b23d7c33', { reads: false, bytes: false }, [keysLua, 0, 2, invalidateLua, 0, 2, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, invalidateLua, 2, 3, loadModule, 35, 3, loadModule, 54, 2, sharedNumbers, 0, 7, loadModule, 56, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 41, 1, sharedClockSteps, 0, 3, loadModule, 42, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, invalidateLua, 13, 3]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', { reads: false, bytes: false }, invalidateParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
+  parts: invalidateParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -824,14 +834,16 @@ export type SetAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 
+const setParts: readonly string[] = ['value', 'load']
+
 /**
  * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
  *
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', 'd98b3d8188408c2ef3870266ef9a3b7a82b32048', { reads: false, bytes: false }, [keysLua, 0, 2, setLua, 0, 1, setLua, 2, 7, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, setLua, 1, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedExpiry, 0, 18, sharedCalls, 18, 11, sharedCalls, 32, 3, sharedClockSteps, 0, 3, loadModule, 41, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, setLua, 27, 10, loadModule, 35, 3, loadModule, 54, 7, setLua, 37, 11, messagesModule, 9, 1, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 10, 4, setLua, 48, 3, messagesModule, 0, 9, setLua, 51, 3]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/set', '3fc466edb31ea6d9966a400ee7028749796dfee5', { reads: false, bytes: false }, setParts, [{ locals: [1, 2] }, setLua, 0, 8, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 8, 1, sharedClock, 0, 4, setLua, 9, 3, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
+  parts: setParts,
   encode(args) {
     return [
       args.codec,
@@ -903,14 +915,16 @@ export type StoreAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 
+const storeParts: readonly string[] = ['value', 'load']
+
 /**
  * Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
  *
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '6e7a60ada69af3ade46d9a95d068ba249bbf2e0f', { reads: false, bytes: false }, [keysLua, 0, 2, storeLua, 0, 10, valueModule, 49, 1, valueModule, 42, 1, valueModule, 15, 6, valueModule, 0, 7, valueModule, 21, 21, valueModule, 43, 6, valueModule, 50, 4, loadModule, 28, 1, loadModule, 0, 28, loadModule, 29, 6, valueModule, 54, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 35, 3, storeLua, 12, 6, loadModule, 38, 3, sharedMessages, 0, 3, sharedMessages, 6, 36, messagesModule, 9, 5, loadModule, 47, 3, sharedNumbers, 0, 7, loadModule, 50, 4, storeLua, 18, 9, valueModule, 60, 3, valueModule, 7, 8, valueModule, 63, 17, storeLua, 27, 12, messagesModule, 0, 2, sharedNumbers, 0, 7, messagesModule, 2, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
-  parts: ['value', 'load'],
+  script: /* @__PURE__ */ linked('cache/store', '61f7825a0872b724dcb44b503e04f3ef9a389326', { reads: false, bytes: false }, storeParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  parts: storeParts,
   encode(args) {
     return [
       args.codec,

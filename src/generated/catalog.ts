@@ -8,83 +8,79 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCatalog, sharedClock } from './shared.ts'
 
-const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 7], text: `local name = ARGV[1]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local stored = redis.call('HGET', documents, name)
-if not stored then
-return { 'absent' }
+const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 7], text: `local c=ARGV[1]
+local d=refusal_of_catalog(a)if d then return d end
+local e=redis.call('HGET',b,c)
+if not e then
+return{'absent'}
 end
-local version, document = parse_document(stored)
-return { 'found', version, document }` }
-const keysLua: LuaText = { file: 'lua/catalog/keys.lua', taken: [2, 3, -1, 1], text: `local meta = KEYS[1]
-local names = KEYS[2]
-local documents = KEYS[2]
-local documents = KEYS[3]` }
-const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local after = ARGV[1]
-local limit = tonumber(ARGV[2])
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local from = after == '' and '-' or '(' .. after
-local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
-local entries, read, bytes = {}, 0, 0
-local wanted = math.min(limit, #found)
-while read < wanted and bytes < 1048576 do
-local upto = math.min(wanted, read + 20)
-for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
-local version, document = parse_document(stored)
-entries[#entries + 1] = found[read + at]
-entries[#entries + 1] = version
-entries[#entries + 1] = document
-bytes = bytes + #document
+local f,g=parse_document(e)
+return{'found',f,g}` }
+const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local d=ARGV[1]
+local e=tonumber(ARGV[2])
+local f=refusal_of_catalog(a)if f then return f end
+local g=d==''and'-'or'('..d
+local h=redis.call('ZRANGEBYLEX',b,g,'+','LIMIT','0',e+1)
+local i,j,k={},0,0
+local l=math.min(e,#h)
+while j<l and k<1048576 do
+local m=math.min(l,j+20)
+for n,o in ipairs(redis.call('HMGET',c,unpack(h,j+1,m)))do
+local p,q=parse_document(o)
+i[#i+1]=h[j+n]
+i[#i+1]=p
+i[#i+1]=q
+k=k+#q
 end
-read = upto
+j=m
 end
-return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }` }
-const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7, 1, 4], text: `local name = ARGV[1]
-local document = ARGV[2]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local stored = redis.call('HGET', documents, name)
-if stored then
-local version, known = parse_document(stored)
-return { 'existed', version, known }
+return{'listed',redis.call('ZCARD',b),#h>j and 1 or 0,i}` }
+const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7, 1, 4], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=refusal_of_catalog(a)if f then return f end
+local g=redis.call('HGET',c,d)
+if g then
+local h,i=parse_document(g)
+return{'existed',h,i}
 end
-local version, written = stored_document(0, document, clock_us())
-redis.call('HSET', meta, 'layout', '1')
-redis.call('ZADD', names, '0', name)
-redis.call('HSET', documents, name, written)
-return { 'created', version }` }
-const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 2, 1, 9], text: `local name = ARGV[1]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local is_last = redis.call('HLEN', documents) == 1
-redis.call('HDEL', documents, '')
-redis.call('ZREM', names, name)
-if redis.call('HDEL', documents, name) == 0 then
-return { 'absent' }
+local h,i=stored_document(0,e,clock_us())
+redis.call('HSET',a,'layout','1')
+redis.call('ZADD',b,'0',d)
+redis.call('HSET',c,d,i)
+return{'created',h}` }
+const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 2, 1, 9], text: `local d=ARGV[1]
+local e=refusal_of_catalog(a)if e then return e end
+local f=redis.call('HLEN',c)==1
+redis.call('HDEL',c,'')
+redis.call('ZREM',b,d)
+if redis.call('HDEL',c,d)==0 then
+return{'absent'}
 end
-if is_last then
-redis.call('HDEL', meta, 'layout')
+if f then
+redis.call('HDEL',a,'layout')
 end
-return { 'removed' }` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 14, 1, 4], text: `local name = ARGV[1]
-local seen = tonumber(ARGV[2])
-local document = ARGV[3]
-local refusal = refusal_of_catalog(meta) if refusal then return refusal end
-local stored = redis.call('HGET', documents, name)
-if not stored then
-return { 'absent' }
+return{'removed'}` }
+const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 14, 1, 4], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=ARGV[3]
+local f=refusal_of_catalog(a)if f then return f end
+local g=redis.call('HGET',b,c)
+if not g then
+return{'absent'}
 end
-local version, known = parse_document(stored)
-if known == document then
-return { 'replaced', version }
+local h,i=parse_document(g)
+if i==e then
+return{'replaced',h}
 end
-if version ~= seen then
-return { 'conflict', version, known }
+if h~=d then
+return{'conflict',h,i}
 end
-local next_version, written = stored_document(version, document, clock_us())
-if #document <= math.max(#known, 8192) then
-redis.call('HDEL', documents, '')
+local j,k=stored_document(h,e,clock_us())
+if#e<=math.max(#i,8192)then
+redis.call('HDEL',b,'')
 end
-redis.call('HSET', documents, name, written)
-return { 'replaced', next_version }` }
+redis.call('HSET',b,c,k)
+return{'replaced',j}` }
 
 export interface GetArguments {
   /** the name */
@@ -96,14 +92,16 @@ export type GetAnswer =
   | { readonly status: 'absent' }
 
 
+const getParts: readonly string[] = ['meta', 'documents']
+
 /**
  * Finds the document of a name.
  *
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/get', 'e61c81a0139d70368b17c3bfcd382d5ce0b27ba7', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
-  parts: ['meta', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/get', 'efa226297b53b1e0c6f01b27d7c24fc85a854df2', { reads: true, bytes: true }, getParts, [{ locals: [1, 2] }, getLua, 0, 1, sharedCatalog, 0, 7, getLua, 1, 5, sharedCatalog, 7, 4, getLua, 6, 2]),
+  parts: getParts,
   encode(args) {
     return [
       args.name,
@@ -145,14 +143,16 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
   return found
 }
 
+const listParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a megabyte; `more` tells.
  *
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/list', '5f0dc4c3f373b67f7cd34e1c6f9fd5d45b50fa6a', { reads: true, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/list', '177a33cafb49ccc58a86785ef40d90f53fcdcf45', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3] }, listLua, 0, 2, sharedCatalog, 0, 7, listLua, 2, 5, sharedCatalog, 7, 4, listLua, 7, 12]),
+  parts: listParts,
   encode(args) {
     return [
       args.after,
@@ -187,14 +187,16 @@ export type PutAnswer =
   | { readonly status: 'existed'; readonly version: number; readonly document: Buffer }
 
 
+const putParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Adds a name with a document, unless the name is there already: then nothing changes.
  *
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/put', '960474b61f02d20d290511517a7a29e6daca5afd', { reads: false, bytes: true }, [keysLua, 0, 2, keysLua, 3, 1, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 4, sharedClock, 0, 4, putLua, 8, 5]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/put', 'fa2e95cefba66ca40f70b691a1a325d3bd8af526', { reads: false, bytes: true }, putParts, [{ locals: [1, 2, 3] }, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 4, sharedClock, 0, 4, putLua, 8, 5]),
+  parts: putParts,
   encode(args) {
     return [
       args.name,
@@ -231,14 +233,16 @@ export type RemoveAnswer =
   | { readonly status: 'absent' }
 
 
+const removeParts: readonly string[] = ['meta', 'names', 'documents']
+
 /**
  * Removes a name and its document. A catalog without names leaves no key.
  *
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/remove', 'ccf47e5b45731a1cfe593d56b051cb42cc2756a0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 3, 1, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 11]),
-  parts: ['meta', 'names', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/remove', '06808e5d7806d209edf23c47157d35a39693ba9e', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2, 3] }, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 11]),
+  parts: removeParts,
   encode(args) {
     return [
       args.name,
@@ -272,14 +276,16 @@ export type ReplaceAnswer =
   | { readonly status: 'absent' }
 
 
+const replaceParts: readonly string[] = ['meta', 'documents']
+
 /**
  * Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it finds its own document stored and answers as the first time. A server out of memory takes a document that is small, or no larger than the one before.
  *
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/replace', '87ca0e31465c3e61698e02b542ad715db439bd56', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 2, 1, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 7, sharedCatalog, 11, 4, sharedClock, 0, 4, replaceLua, 15, 6]),
-  parts: ['meta', 'documents'],
+  script: /* @__PURE__ */ linked('catalog/replace', '320bc77f2726c2ca2cc2a16d4dc17b721651c23e', { reads: false, bytes: true }, replaceParts, [{ locals: [1, 2] }, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 7, sharedCatalog, 11, 4, sharedClock, 0, 4, replaceLua, 15, 6]),
+  parts: replaceParts,
   encode(args) {
     return [
       args.name,

@@ -8,314 +8,308 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 6, 1, 33, 1, 3], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local kind = ARGV[3]
-local codec = ARGV[4]
-local limit = tonumber(ARGV[5])
-local largest = tonumber(ARGV[6])
-local parts, parts_at = ARGV, 7
-local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
-if #parts - parts_at >= 2000 then
+const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 6, 1, 33, 1, 3], text: `local c={caller=ARGV[1],call=ARGV[2]}
+local d=ARGV[3]
+local e=ARGV[4]
+local f=tonumber(ARGV[5])
+local g=tonumber(ARGV[6])
+local h,i=ARGV,7
+local j,k=open_collection(a,c.caller)if j then return j end
+if#h-i>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
-if remembered then
-local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
+local l,m=recall(k.record,c)if l then return l end
+if m then
+local n,o,p=string.match(m,'^(%d+) (%d+) (%d+)$')
+return{'added',tonumber(n),tonumber(o),tonumber(p)}
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+local n=math.floor(clock_us()/1000)
+if not is_live(k,b,n)then
+return{'absent'}
 end
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-local added = fill(items, kind, parts, parts_at)
-if kind == 'list' then
-added = #parts - parts_at + 1
+local o=refusal_of_kind(k,d,e)if o then return o end
+local p=fill(b,d,h,i)
+if d=='list'then
+p=#h-i+1
 end
-local removed = limit_items(items, kind, known.size + added - limit, limit)
-local size = known.size + added - removed
-if kind == 'list' then
-known.first = known.first + removed
+local q=limit_items(b,d,k.size+p-f,f)
+local r=k.size+p-q
+if d=='list'then
+k.first=k.first+q
 end
 redis.call(
 'HSET',
-meta,
+a,
 'size',
-exact(size),
+exact(r),
 'first',
-exact(known.first),
+exact(k.first),
 'largest',
-exact(math.max(known.largest, largest))
+exact(math.max(k.largest,g))
 )
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, call_id, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
-return { 'added', size, added, removed }` }
-const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local kind = ARGV[1]
-local codec = ARGV[2]
-local version = tonumber(ARGV[3])
-local before = tonumber(ARGV[4])
-local count = tonumber(ARGV[5])
-local parts, parts_at = ARGV, 6
-local refusal, known = open_collection(meta, '') if refusal then return refusal end
-if #parts - parts_at >= 2000 then
+keep_until(a,b,k.expires_at_ms,n)
+remember_answer(a,c,n,string.format('%.0f %.0f %.0f',r,p,q))
+return{'added',r,p,q}` }
+const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=tonumber(ARGV[4])
+local h=tonumber(ARGV[5])
+local i,j=ARGV,6
+local k,l=open_collection(a,'')if k then return k end
+if#i-j>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local now_ms = math.floor(clock_us() / 1000)
-if is_live(known, items, now_ms) then
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if is_outdated(known, version) then
-if known.version > version then
-return { 'refused', known.version }
+local m=math.floor(clock_us()/1000)
+if is_live(l,b,m)then
+local n=refusal_of_kind(l,d,e)if n then return n end
+if is_outdated(l,f)then
+if l.version>f then
+return{'refused',l.version}
 end
-return { 'unchanged', known.copy, known.expires_at_ms }
+return{'unchanged',l.copy,l.expires_at_ms}
 end
 end
-local size = count_items(build, kind)
-if size == before then
-fill(build, kind, parts, parts_at)
-redis.call('PEXPIRE', build, '60000')
-size = count_items(build, kind)
+local n=count_items(c,d)
+if n==g then
+fill(c,d,i,j)
+redis.call('PEXPIRE',c,'60000')
+n=count_items(c,d)
 end
-if size ~= before + count then
-return { 'lost' }
+if n~=g+h then
+return{'lost'}
 end
-return { 'built', size }` }
-const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local existed = redis.call('UNLINK', meta)
-redis.call('UNLINK', items)
-return { 'cleared', existed }` }
-const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 16], text: `local refusal, known = open_collection(meta, '') if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+return{'built',n}` }
+const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local c=redis.call('UNLINK',a)
+redis.call('UNLINK',b)
+return{'cleared',c}` }
+const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 16], text: `local c,d=open_collection(a,'')if c then return c end
+local e=math.floor(clock_us()/1000)
+if not is_live(d,b,e)then
+return{'absent'}
 end
-return {
+return{
 'inspection',
-known.kind,
-known.codec,
-known.copy,
-known.version,
-known.size,
-known.largest,
-known.expires_at_ms,
-now_ms,
+d.kind,
+d.codec,
+d.copy,
+d.version,
+d.size,
+d.largest,
+d.expires_at_ms,
+e,
 }` }
-const keysLua: LuaText = { file: 'lua/collection/keys.lua', taken: [2, 3], text: `local meta = KEYS[1]
-local items = KEYS[2]
-local build = KEYS[3]` }
-const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local kind = ARGV[1]
-local codec = ARGV[2]
-local copy = tonumber(ARGV[3])
-local place = ARGV[4]
-local limit = tonumber(ARGV[5])
-local refusal, known = open_collection(meta, '') if refusal then return refusal end
-local is_scanned = kind == 'set' or kind == 'hash'
-local cursor = cursor_of(place)
-if cursor == nil or (not is_scanned and cursor ~= place) then
+const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=ARGV[4]
+local g=tonumber(ARGV[5])
+local h,i=open_collection(a,'')if h then return h end
+local j=c=='set'or c=='hash'
+local k=cursor_of(f)
+if k==nil or(not j and k~=f)then
 return redis.error_reply('INVALID after: must be a marker of this collection')
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+local l=math.floor(clock_us()/1000)
+if not is_live(i,b,l)then
+return{'absent'}
 end
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if cursor == false or (copy ~= 0 and copy ~= known.copy) then
-return { 'replaced', known.copy, known.version }
+local m=refusal_of_kind(i,c,d)if m then return m end
+if k==false or(e~=0 and e~=i.copy)then
+return{'replaced',i.copy,i.version}
 end
-local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
-local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
-return {
+local n=e~=0 and c=='list'and tonumber(k)<i.first
+local o,p,q=read_items(b,i,k,page_size(i,g))
+return{
 'page',
-known.copy,
-known.version,
-known.expires_at_ms,
-known.size,
-next_place,
-more and 1 or 0,
-gap and 1 or 0,
-parts,
+i.copy,
+i.version,
+i.expires_at_ms,
+i.size,
+p,
+q and 1 or 0,
+n and 1 or 0,
+o,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 4, 1, 16, 1, 4], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local kind = ARGV[3]
-local codec = ARGV[4]
-local parts, parts_at = ARGV, 5
-local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
-if #parts - parts_at >= 1000 then
+const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 4, 1, 16, 1, 4], text: `local c={caller=ARGV[1],call=ARGV[2]}
+local d=ARGV[3]
+local e=ARGV[4]
+local f,g=ARGV,5
+local h,i=open_collection(a,c.caller)if h then return h end
+if#f-g>=1000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
-if remembered then
-local size, removed = string.match(remembered, '^(%d+) (%d+)$')
-return { 'removed', tonumber(size), tonumber(removed) }
+local j,k=recall(i.record,c)if j then return j end
+if k then
+local l,m=string.match(k,'^(%d+) (%d+)$')
+return{'removed',tonumber(l),tonumber(m)}
 end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-return { 'absent' }
+local l=math.floor(clock_us()/1000)
+if not is_live(i,b,l)then
+return{'absent'}
 end
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-local removed = take_out(items, kind, parts, parts_at)
-local size = known.size - removed
-keep_until(meta, items, known.expires_at_ms, now_ms)
-redis.call('HSET', meta, 'size', exact(size))
-remember_answer(meta, call_id, now_ms, string.format('%.0f %.0f', size, removed))
-return { 'removed', size, removed }` }
-const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 7, 1, 33], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local kind = ARGV[3]
-local codec = ARGV[4]
-local version = tonumber(ARGV[5])
-local expire_ms = tonumber(ARGV[6])
-local largest = tonumber(ARGV[7])
-local parts, parts_at = ARGV, 8
-local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
-if #parts - parts_at >= 2000 then
+local m=refusal_of_kind(i,d,e)if m then return m end
+local n=take_out(b,d,f,g)
+local o=i.size-n
+keep_until(a,b,i.expires_at_ms,l)
+redis.call('HSET',a,'size',exact(o))
+remember_answer(a,c,l,string.format('%.0f %.0f',o,n))
+return{'removed',o,n}` }
+const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 7, 1, 33], text: `local c={caller=ARGV[1],call=ARGV[2]}
+local d=ARGV[3]
+local e=ARGV[4]
+local f=tonumber(ARGV[5])
+local g=tonumber(ARGV[6])
+local h=tonumber(ARGV[7])
+local i,j=ARGV,8
+local k,l=open_collection(a,c.caller)if k then return k end
+if#i-j>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
-if remembered then
-local copy, expires_at_ms = parse_replaced(remembered)
-return { 'replaced', copy, expires_at_ms }
+local m,n=recall(l.record,c)if m then return m end
+if n then
+local o,p=parse_replaced(n)
+return{'replaced',o,p}
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if is_outdated(known, version) then
-if known.version > version then
-return { 'refused', known.version }
+local o=clock_us()
+local p=math.floor(o/1000)
+if is_live(l,b,p)then
+local q=refusal_of_kind(l,d,e)if q then return q end
+if is_outdated(l,f)then
+if l.version>f then
+return{'refused',l.version}
 end
-return { 'unchanged', known.copy, known.expires_at_ms }
-end
-end
-begin_copy(meta)
-redis.call('UNLINK', items)
-fill(items, kind, parts, parts_at)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, count_items(items, kind))
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [11, 7, 1, 22, 1, 12], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local kind = ARGV[3]
-local codec = ARGV[4]
-local version = tonumber(ARGV[5])
-local expire_ms = tonumber(ARGV[6])
-local largest = tonumber(ARGV[7])
-local size = tonumber(ARGV[8])
-local refusal, known = open_collection(meta, call_id.caller) if refusal then return refusal end
-local refusal, remembered = recall(known.record, call_id) if refusal then return refusal end
-if remembered then
-local copy, expires_at_ms = parse_replaced(remembered)
-return { 'replaced', copy, expires_at_ms }
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
-local refusal = refusal_of_kind(known, kind, codec) if refusal then return refusal end
-if is_outdated(known, version) then
-redis.call('UNLINK', build)
-if known.version > version then
-return { 'refused', known.version }
-end
-return { 'unchanged', known.copy, known.expires_at_ms }
+return{'unchanged',l.copy,l.expires_at_ms}
 end
 end
-if size == 0 or count_items(build, kind) ~= size then
-return { 'lost' }
+begin_copy(a)
+redis.call('UNLINK',b)
+fill(b,d,i,j)
+l.kind=d
+l.codec=e
+l.version=f
+l.largest=h
+l.copy=next_token(l.copy,o)
+l.expires_at_ms=p+g
+save_copy(a,l,count_items(b,d))
+keep_until(a,b,l.expires_at_ms,p)
+remember_answer(a,c,p,replaced_answer(l.copy,l.expires_at_ms))
+return{'replaced',l.copy,l.expires_at_ms}` }
+const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [12, 6, -7, 1, 7, 22, 1, 12], text: `local e=ARGV[3]
+local f=ARGV[4]
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i=tonumber(ARGV[7])
+local j=tonumber(ARGV[8])
+local d={caller=ARGV[1],call=ARGV[2]}
+local k,l=open_collection(a,d.caller)if k then return k end
+local m,n=recall(l.record,d)if m then return m end
+if n then
+local o,p=parse_replaced(n)
+return{'replaced',o,p}
 end
-begin_copy(meta)
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, size)
-keep_until(meta, items, known.expires_at_ms, now_ms)
-remember_answer(meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))
-return { 'replaced', known.copy, known.expires_at_ms }` }
-const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [3, 10, 2, 3, 4, 12, 4, 13, 4, 3, 3, 18, 4, 10], text: `local function count_items(items, kind)
-if kind == 'list' then
-return redis.call('LLEN', items)
-elseif kind == 'set' then
-return redis.call('SCARD', items)
-elseif kind == 'hash' then
-return redis.call('HLEN', items)
+local o=clock_us()
+local p=math.floor(o/1000)
+if is_live(l,b,p)then
+local q=refusal_of_kind(l,e,f)if q then return q end
+if is_outdated(l,g)then
+redis.call('UNLINK',c)
+if l.version>g then
+return{'refused',l.version}
 end
-return redis.call('ZCARD', items)
+return{'unchanged',l.copy,l.expires_at_ms}
 end
-local function is_live(known, items, now_ms)
-return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
-local function fill(items, kind, parts, from)
-if from > #parts then
+if j==0 or count_items(c,e)~=j then
+return{'lost'}
+end
+begin_copy(a)
+redis.call('UNLINK',b)
+redis.call('RENAME',c,b)
+l.kind=e
+l.codec=f
+l.version=g
+l.largest=i
+l.copy=next_token(l.copy,o)
+l.expires_at_ms=p+h
+save_copy(a,l,j)
+keep_until(a,b,l.expires_at_ms,p)
+remember_answer(a,d,p,replaced_answer(l.copy,l.expires_at_ms))
+return{'replaced',l.copy,l.expires_at_ms}` }
+const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [15, 1, -13, 10, 3, 2, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function is_live(a,b,c)
+local function count_items(a,b)
+if b=='list'then
+return redis.call('LLEN',a)
+elseif b=='set'then
+return redis.call('SCARD',a)
+elseif b=='hash'then
+return redis.call('HLEN',a)
+end
+return redis.call('ZCARD',a)
+end
+return a.expires_at_ms>c and count_items(b,a.kind)==a.size
+end
+local function fill(a,b,c,d)
+if d>#c then
 return 0
-elseif kind == 'list' then
-return redis.call('RPUSH', items, unpack(parts, from))
-elseif kind == 'set' then
-return redis.call('SADD', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HSET', items, unpack(parts, from))
+elseif b=='list'then
+return redis.call('RPUSH',a,unpack(c,d))
+elseif b=='set'then
+return redis.call('SADD',a,unpack(c,d))
+elseif b=='hash'then
+return redis.call('HSET',a,unpack(c,d))
 end
-return redis.call('ZADD', items, unpack(parts, from))
+return redis.call('ZADD',a,unpack(c,d))
 end
-local function limit_items(items, kind, excess, limit)
-if limit == 0 or excess <= 0 then
-return 0
-end
-local leaving = math.min(excess, 2000)
-if kind == 'list' then
-redis.call('LTRIM', items, leaving, '-1')
-return leaving
-elseif kind == 'sortedSet' then
-return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
-end
+local function limit_items(a,b,c,d)
+if d==0 or c<=0 then
 return 0
 end
-local function page_size(known, limit)
-return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
+local e=math.min(c,2000)
+if b=='list'then
+redis.call('LTRIM',a,e,'-1')
+return e
+elseif b=='sortedSet'then
+return redis.call('ZREMRANGEBYRANK',a,'0',e-1)
 end
-local function read_items(items, known, place, limit)
-if known.kind == 'set' then
-local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
-return scan[2], place_of(scan[1]), scan[1] ~= '0'
-elseif known.kind == 'hash' then
-local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
-return scan[2], place_of(scan[1]), scan[1] ~= '0'
-elseif known.kind == 'list' then
-local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
-local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
-local to = from + #parts
-return parts, exact(known.first + to), to < known.size
-end
-local from = math.min(tonumber(place), known.size)
-local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
-local to = from + #parts / 2
-return parts, exact(to), to < known.size
-end
-local function take_out(items, kind, parts, from)
-if from > #parts then
 return 0
-elseif kind == 'set' then
-return redis.call('SREM', items, unpack(parts, from))
-elseif kind == 'hash' then
-return redis.call('HDEL', items, unpack(parts, from))
 end
-return redis.call('ZREM', items, unpack(parts, from))
+local function read_items(a,b,c,d)
+if b.kind=='set'then
+local e=redis.call('SSCAN',a,c,'COUNT',d)
+return e[2],place_of(e[1]),e[1]~='0'
+elseif b.kind=='hash'then
+local e=redis.call('HSCAN',a,c,'COUNT',d)
+return e[2],place_of(e[1]),e[1]~='0'
+elseif b.kind=='list'then
+local e=math.min(math.max(tonumber(c)-b.first,0),b.size)
+local f=redis.call('LRANGE',a,exact(e),exact(e+d-1))
+local g=e+#f
+return f,exact(b.first+g),g<b.size
+end
+local e=math.min(tonumber(c),b.size)
+local f=redis.call('ZRANGE',a,exact(e),exact(e+d-1),'WITHSCORES')
+local g=e+#f/2
+return f,exact(g),g<b.size
+end
+local function page_size(a,b)
+return math.max(1,math.min(b,math.floor(4194304/math.max(1,a.largest))))
+end
+local function take_out(a,b,c,d)
+if d>#c then
+return 0
+elseif b=='set'then
+return redis.call('SREM',a,unpack(c,d))
+elseif b=='hash'then
+return redis.call('HDEL',a,unpack(c,d))
+end
+return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [5, 4, 13, 28, 1, 7, 2, 8, 2, 3, 3, 3, 2, 22, 1, 3, 1, 4], text: `local function keep_until(meta, items, expires_at_ms, now_ms)
-redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
-redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
-end
-local function read_collection(meta, caller)
-local stored = redis.call(
+const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 35, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
+local function read_collection(a,b)
+local c=redis.call(
 'HMGET',
-meta,
+a,
 'layout',
 'codec',
 'kind',
@@ -325,70 +319,73 @@ meta,
 'size',
 'largest',
 'expires_at_ms',
-caller
+b
 )
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-kind = stored[3],
-version = tonumber(stored[4] or -1),
-copy = tonumber(stored[5] or 0),
-first = tonumber(stored[6] or 0),
-size = tonumber(stored[7] or 0),
-largest = tonumber(stored[8] or 0),
-expires_at_ms = tonumber(stored[9] or 0),
-record = stored[10],
+return{
+layout=c[1]or'1',
+codec=c[2],
+kind=c[3],
+version=tonumber(c[4]or-1),
+copy=tonumber(c[5]or 0),
+first=tonumber(c[6]or 0),
+size=tonumber(c[7]or 0),
+largest=tonumber(c[8]or 0),
+expires_at_ms=tonumber(c[9]or 0),
+record=c[10],
 }
 end
-local function open_collection(meta, caller)
-local known = read_collection(meta, caller)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
+local c=read_collection(a,b)
+if c.layout~='1'then
+return redis.error_reply('LAYOUT '..c.layout)
 end
-return nil, known
+return nil,c
 end
-local function refusal_of_kind(known, kind, codec)
-if known.kind ~= kind then
-return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-elseif known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
+local function refusal_of_kind(a,b,c)
+if a.kind~=b then
+return redis.error_reply('INVALID kind: must be that of the collection, '..a.kind)
+elseif a.codec~=c then
+return redis.error_reply('CODEC '..a.codec)
 end
 return nil
 end
-local function is_outdated(known, version)
-return version >= 0 and known.version >= version
+local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,exact(c-d+600000))
+redis.call('PEXPIRE',b,exact(c-d+60000))
 end
-local function begin_copy(meta)
-redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+local function is_outdated(a,b)
+return b>=0 and a.version>=b
 end
-local function save_copy(meta, known, size)
+local function parse_replaced(a)
+local b,c=string.match(a,'^(%d+) (%d+)$')
+return tonumber(b),tonumber(c)
+end
+local function begin_copy(a)
+redis.call('HSET',a,'layout','1','size','-1')
+end
+local function save_copy(a,b,c)
 redis.call(
 'HSET',
-meta,
+a,
 'size',
-exact(size),
+exact(c),
 'codec',
-known.codec,
+b.codec,
 'kind',
-known.kind,
+b.kind,
 'version',
-exact(known.version),
+exact(b.version),
 'copy',
-exact(known.copy),
+exact(b.copy),
 'first',
 '0',
 'largest',
-exact(known.largest),
+exact(b.largest),
 'expires_at_ms',
-exact(known.expires_at_ms)
+exact(b.expires_at_ms)
 )
 end
-local function replaced_answer(copy, expires_at_ms)
-return string.format('%.0f %.0f', copy, expires_at_ms)
-end
-local function parse_replaced(answer)
-local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-return tonumber(copy), tonumber(expires_at_ms)
+local function replaced_answer(a,b)
+return string.format('%.0f %.0f',a,b)
 end` }
 
 export interface AddArguments {
@@ -413,14 +410,16 @@ export type AddAnswer =
   | { readonly status: 'absent' }
 
 
+const addParts: readonly string[] = ['meta', 'items']
+
 /**
  * Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', '7835e4f7461330a1bb864e79dd11a67e5ad178dc', { reads: false, bytes: false }, [keysLua, 0, 2, addLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, addLua, 6, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, addLua, 16, 3, stateModule, 39, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 0, 4, addLua, 39, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, addLua, 40, 2]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/add', '87646731507de46dcd639459183ffb54ab7d2684', { reads: false, bytes: false }, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
     encoded[0] = args.caller
@@ -475,14 +474,16 @@ export type BuildAnswer =
   | { readonly status: 'lost' }
 
 
+const buildParts: readonly string[] = ['meta', 'items', 'build']
+
 /**
  * Writes at most 1,000 items beside the collection, which does not change: the next ones of a build, which `switch-in` makes its items. Each build has a key of its own, of which Redis lets go a minute after the last call. Repeating the call changes nothing. `refused` and `unchanged` say what `switch-in` would; `lost`: others have been built than the caller thinks.
  *
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: /* @__PURE__ */ linked('collection/build', '829d8fa9603118469105c2a516b5e4e838fcb0e9', { reads: false, bytes: false }, [keysLua, 0, 3, buildLua, 0, 6, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
-  parts: ['meta', 'items', 'build'],
+  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', { reads: false, bytes: false }, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 35, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  parts: buildParts,
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
     encoded[0] = args.kind
@@ -529,14 +530,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'items']
+
 /**
  * Forgets a collection and its items. A replace that is being built stays, and may be switched in afterwards.
  *
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('collection/clear', '99d9ddebfb16a2a21e358018cde9dcb3904c8c00', { reads: false, bytes: false }, [keysLua, 0, 2, clearLua, 0, 3]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2] }, clearLua, 0, 3]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -561,14 +564,16 @@ export type InspectAnswer =
   | { readonly status: 'absent' }
 
 
+const inspectParts: readonly string[] = ['meta', 'items']
+
 /**
  * A picture of a collection.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('collection/inspect', 'ea0fbe311c0c45e266adf58f911e2a6ccafc7e25', { reads: true, bytes: false }, [keysLua, 0, 2, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, inspectLua, 2, 14]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2] }, stateModule, 0, 35, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 0, 13, inspectLua, 2, 14]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -622,14 +627,16 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
   return found
 }
 
+const readParts: readonly string[] = ['meta', 'items']
+
 /**
  * Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by rank.
  *
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '5a245bb6fb71b0e50c18314908eb7554619439ce', { reads: true, bytes: true }, [keysLua, 0, 2, readLua, 0, 5, sharedScan, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 41, 1, sharedNumbers, 0, 7, itemsModule, 42, 2, sharedScan, 15, 4, itemsModule, 44, 3, sharedScan, 15, 4, itemsModule, 47, 12, itemsModule, 38, 3, readLua, 20, 12]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, readParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
+  parts: readParts,
   encode(args) {
     return [
       args.kind,
@@ -686,14 +693,16 @@ export type RemoveAnswer =
   | { readonly status: 'absent' }
 
 
+const removeParts: readonly string[] = ['meta', 'items']
+
 /**
  * Removes at most 1,000 items of a set or a sorted set by their values, of a hash by their fields. An item that is not there is no error. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', 'bd0d4c73892d8adcaf67dbfd33f09d5c130a9903', { reads: false, bytes: false }, [keysLua, 0, 2, removeLua, 0, 4, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, removeLua, 4, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 10, 1, itemsModule, 0, 10, itemsModule, 11, 2, removeLua, 14, 3, stateModule, 39, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 0, 4, removeLua, 20, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 22, 2]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/remove', 'd23c4c7c0a668ff38bfca1d38f46a5fe08cd7da2', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 35, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
+  parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
     encoded[0] = args.caller
@@ -748,14 +757,16 @@ export type ReplaceAnswer =
   | { readonly status: 'refused'; readonly version: number }
 
 
+const replaceParts: readonly string[] = ['meta', 'items']
+
 /**
  * Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last one wins. No items are items: the collection is empty then, not absent.
  *
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', 'fa319d8fea307211cbee3439614f04d956854adb', { reads: false, bytes: false }, [keysLua, 0, 2, replaceLua, 0, 7, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, replaceLua, 7, 4, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, replaceLua, 11, 2, stateModule, 78, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 0, 13, replaceLua, 18, 1, stateModule, 39, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 50, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 36, 1, stateModule, 0, 4, replaceLua, 37, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, replaceLua, 38, 2]),
-  parts: ['meta', 'items'],
+  script: /* @__PURE__ */ linked('collection/replace', 'b235cf6285961029787472b999286bd2e768d560', { reads: false, bytes: false }, replaceParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
+  parts: replaceParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
     encoded[0] = args.caller
@@ -823,14 +834,16 @@ export type SwitchInAnswer =
   | { readonly status: 'lost' }
 
 
+const switchInParts: readonly string[] = ['meta', 'items', 'build']
+
 /**
  * Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by `replace`; a build that is not wanted is dropped. Repeating the call changes nothing. `lost`: the build is not whole, for it took too long, or the server has lost it.
  *
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', '97a4107245e739e7eb9af4173ede4a9cf67e32da', { reads: false, bytes: false }, [keysLua, 0, 3, switchInLua, 1, 6, switchInLua, 0, 1, stateModule, 32, 1, stateModule, 4, 28, stateModule, 33, 6, switchInLua, 7, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, switchInLua, 8, 2, stateModule, 78, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 0, 13, switchInLua, 15, 1, stateModule, 39, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 50, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 37, 1, stateModule, 0, 4, switchInLua, 38, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, stateModule, 75, 3, switchInLua, 39, 2]),
-  parts: ['meta', 'items', 'build'],
+  script: /* @__PURE__ */ linked('collection/switch-in', '406cc937bf7d41c0e9b01148fbf564b9ce71055c', { reads: false, bytes: false }, switchInParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
+  parts: switchInParts,
   encode(args) {
     return [
       args.caller,

@@ -8,763 +8,726 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local epoch = tonumber(ARGV[1])
-local seq = tonumber(ARGV[2])
-local batch = ARGV[3]
-local retain_ms = tonumber(ARGV[4])
-local refusal, partition = open_partition(meta, '') if refusal then return refusal end
-if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
-return { 'stale' }
+const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local g=tonumber(ARGV[1])
+local h=tonumber(ARGV[2])
+local i=ARGV[3]
+local j=tonumber(ARGV[4])
+local k,l=open_partition(a,'')if k then return k end
+if l.epoch~=g or l.seq~=h or l.batch~=i then
+return{'stale'}
 end
-local now_ms = math.floor(clock_us() / 1000)
-if retain_ms > 0 then
-for _, id in ipairs(redis.call('HKEYS', sealed)) do
-if redis.call('HEXISTS', pending, id) == 0 then
-keep_clean(values, clean, id, now_ms + retain_ms)
+local m=math.floor(clock_us()/1000)
+if j>0 then
+for n,o in ipairs(redis.call('HKEYS',e))do
+if redis.call('HEXISTS',c,o)==0 then
+keep_clean(b,f,o,m+j)
 end
 end
 end
-redis.call('UNLINK', sealed)
-redis.call('HDEL', meta, 'batch', 'sealed_ms')
-partition.batch = ''
-let_vanish(keys, partition, retain_ms)
-return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }` }
-const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
-local begin = ARGV[2] == '1'
-local known, agreed_us = known_number(meta)
-if known and known ~= partitions then
-return { 'other', known }
+redis.call('UNLINK',e)
+redis.call('HDEL',a,'batch','sealed_ms')
+l.batch=''
+let_vanish(K,l,j)
+return{'acked',math.min(1,redis.call('EXISTS',d,c))}` }
+const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+local c=ARGV[2]=='1'
+local d,e=known_number(a)
+if d and d~=b then
+return{'other',d}
 end
-if begin then
-agreed_us = exact(clock_us())
-agree_on(meta, partitions, agreed_us)
-elseif not known then
-return { 'unknown' }
+if c then
+e=exact(clock_us())
+agree_on(a,b,e)
+elseif not d then
+return{'unknown'}
 end
-return { 'agreed', agreed_us }` }
-const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 20, 1, 7, 1, 14], text: `local epoch = tonumber(ARGV[1])
-local known = tonumber(ARGV[2])
-local batch = ARGV[3]
-local keep = ARGV[4]
-local ledger = ARGV[5]
-local refusal, partition = open_partition(meta, '') if refusal then return refusal end
-if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
+return{'agreed',e}` }
+const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 20, 1, 7, 1, 14], text: `local g=tonumber(ARGV[1])
+local h=tonumber(ARGV[2])
+local i=ARGV[3]
+local j=ARGV[4]
+local k=ARGV[5]
+local l,m=open_partition(a,'')if l then return l end
+if j~='all'and j~='pending'and j~='nothing'then
 return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
-if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
-return { 'known', partition.epoch }
+if m.epoch~=h or(i~=''and m.batch~=i)then
+return{'known',m.epoch}
 end
-local stands = redis.call('HGET', meta, 'ledger') or ''
-if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
-return { 'elsewhere', stands }
+local n=redis.call('HGET',a,'ledger')or''
+if h~=0 and n~=''and k~=''and n~=k then
+return{'elsewhere',n}
 end
-local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
-local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
-if keep == 'nothing' then
-lost = lost - count_again(keys) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
-partition.pending_ms, partition.rest_ms = 0, 0
-elseif #counted > 0 then
-partition.rest_ms = partition.sealed_ms
+local o=j=='all'and redis.call('HGETALL',e)or{}
+local p=j=='all'and 0 or redis.call('HLEN',e)
+if j=='nothing'then
+p=p-count_again(K)+redis.call('HLEN',d)+redis.call('HLEN',c)
+m.pending_ms,m.rest_ms=0,0
+elseif#o>0 then
+m.rest_ms=m.sealed_ms
 end
-partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
-save_partition(meta, partition)
-if ledger ~= '' then
-redis.call('HSET', meta, 'ledger', ledger)
+m.epoch,m.seq,m.batch,m.sealed_ms=g,0,'',0
+save_partition(a,m)
+if k~=''then
+redis.call('HSET',a,'ledger',k)
 end
-for at = 1, #counted, 2 do
-local id = counted[at]
-redis.call('HINCRBY', rest, id, counted[at + 1])
-local since = redis.call('HGET', pending, id)
-if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
-redis.call('HDEL', pending, id)
+for q=1,#o,2 do
+local r=o[q]
+redis.call('HINCRBY',d,r,o[q+1])
+local s=redis.call('HGET',c,r)
+if s and type(redis.pcall('HINCRBY',d,r,s))~='table'then
+redis.call('HDEL',c,r)
 end
 end
-if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
-partition.pending_ms = 0
-save_partition(meta, partition)
+if m.pending_ms>0 and redis.call('EXISTS',c)==0 then
+m.pending_ms=0
+save_partition(a,m)
 end
-if keep == 'nothing' then
-redis.call('UNLINK', pending, rest)
+if j=='nothing'then
+redis.call('UNLINK',c,d)
 end
-redis.call('UNLINK', values, sealed, clean)
-return { 'begun', epoch, lost }` }
-const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [8, 4], text: `if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
-return { 'absent' }
+redis.call('UNLINK',b,e,f)
+return{'begun',g,p}` }
+const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [8, 4], text: `if redis.call('UNLINK',a,b,c,d,e)==0 then
+return{'absent'}
 end
-return { 'cleared' }` }
+return{'cleared'}` }
 const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [8, 7], text: `if
-redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once)
-== 0
+redis.call('UNLINK',a,b,c,d,e,f,g)
+==0
 then
-return { 'absent' }
+return{'absent'}
 end
-return { 'cleared' }` }
-const disbandLua: LuaText = { file: 'lua/counters/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-return { 'kept' }
+return{'cleared'}` }
+const disbandLua: LuaText = { file: 'lua/counters/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+if redis.call('HGET',a,'agreed_us')~=b then
+return{'kept'}
 end
-redis.call('UNLINK', meta)
-return { 'forgotten' }` }
-const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 5], text: `local ids, ids_at = ARGV, 1
-local refusal, partition = open_partition(meta, '') if refusal then return refusal end
-if #ids - ids_at >= 1000 then
+redis.call('UNLINK',a)
+return{'forgotten'}` }
+const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 5], text: `local c,d=ARGV,1
+local e,f=open_partition(a,'')if e then return e end
+if#c-d>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
-return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local remember_ms = tonumber(ARGV[3])
-local most_dirty = tonumber(ARGV[4])
-local counters, counters_at = ARGV, 5
-local refusal, partition = open_partition(meta, call_id.caller) if refusal then return refusal end
-local count = (#counters - counters_at + 1) / 3
-if count > 1000 then
+return{'found',f.epoch,redis.call('HMGET',b,unpack(c))}` }
+const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local f={caller=ARGV[1],call=ARGV[2]}
+local g=tonumber(ARGV[3])
+local h=tonumber(ARGV[4])
+local i,j=ARGV,5
+local k,l=open_partition(a,f.caller)if k then return k end
+local m=(#i-j+1)/3
+if m>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-local now_ms = math.floor(clock_us() / 1000)
-local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
-for at = counters_at, #counters, 3 do
-local id = counters[at]
-is_plain = is_plain and not seen[id] and counters[at + 2] == ''
-seen[id] = true
-ids[#ids + 1] = id
+local n=math.floor(clock_us()/1000)
+local o,p,q={},{},l.rest_ms==0
+for r=j,#i,3 do
+local s=i[r]
+q=q and not p[s]and i[r+2]==''
+p[s]=true
+o[#o+1]=s
 end
-local now = redis.call('HMGET', values, unpack(ids))
-local refusal, remembered = recall(partition.record, call_id) if refusal then return refusal end
-if remembered then
-local refused, known = read_outcomes(remembered)
-return { 'counted', now_ms, partition.epoch, now, refused, known }
+local r=redis.call('HMGET',b,unpack(o))
+local s,t=recall(l.record,f)if s then return s end
+if t then
+local u,v=read_outcomes(t)
+return{'counted',n,l.epoch,r,u,v}
 end
-redis.call('HSET', meta, 'layout', partition.layout)
-redis.call('ZREM', clean, '')
-if partition.pending_ms == 0 then
-redis.call('PERSIST', pending)
+redis.call('HSET',a,'layout',l.layout)
+redis.call('ZREM',d,'')
+if l.pending_ms==0 then
+redis.call('PERSIST',c)
 end
-local shown, refused, added
-if is_plain and are_few(keys, count, most_dirty) then
-shown, refused, added = add_plain(keys, ids, now, counters, counters_at)
+local u,v,w
+if q and are_few(K,m,h)then
+u,v,w=add_plain(K,o,r,i,j)
 end
-local known, keyed = {}, 0
-if shown then
-now = shown
+local x,y={},0
+if u then
+r=u
 else
-refused, added = {}, false
-for at = counters_at, #counters, 3 do
-local place = (at - counters_at) / 3
-local id, delta, key =
-counters[at], counters[at + 1], counters[at + 2]
-if not now[place + 1] then
-refused[#refused + 1] = place
-refused[#refused + 1] = 'absent'
-elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
-known[#known + 1] = place
-now[place + 1] = redis.call('HGET', values, id)
-elseif is_one_too_many(keys, id, most_dirty) then
-refused[#refused + 1] = place
-refused[#refused + 1] = 'behind'
-now[place + 1] = redis.call('HGET', values, id)
+v,w={},false
+for z=j,#i,3 do
+local A=(z-j)/3
+local B,C,D=
+i[z],i[z+1],i[z+2]
+if not r[A+1]then
+v[#v+1]=A
+v[#v+1]='absent'
+elseif D~=''and id_of_key(e,B..'\\0'..D,n)then
+x[#x+1]=A
+r[A+1]=redis.call('HGET',b,B)
+elseif is_one_too_many(K,B,h)then
+v[#v+1]=A
+v[#v+1]='behind'
+r[A+1]=redis.call('HGET',b,B)
 else
-local value, is_pending = add(keys, id, delta, partition.rest_ms > 0)
-if value then
-added = added or is_pending
-now[place + 1] = value
+local E,F=add(K,B,C,l.rest_ms>0)
+if E then
+w=w or F
+r[A+1]=E
 else
-now[place + 1] = redis.call('HGET', values, id)
-refused[#refused + 1] = place
-refused[#refused + 1] = 'overflow'
+r[A+1]=redis.call('HGET',b,B)
+v[#v+1]=A
+v[#v+1]='overflow'
 end
-if value and key ~= '' then
-keyed = keyed + 1
-remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
-end
-end
+if E and D~=''then
+y=y+1
+remember_key(e,B..'\\0'..D,0,n+g)
 end
 end
-if keyed > 0 then
-forget_old_keys(once, keyed, now_ms)
-keep_keys(once, remember_ms)
 end
-if added and partition.pending_ms == 0 then
-let_stay(keys)
-partition.pending_ms = now_ms
-save_partition(meta, partition)
 end
-remember_answer(meta, call_id, now_ms, outcomes_text(refused, known))
-return { 'counted', now_ms, partition.epoch, now, refused, known }` }
-const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local refusal, state = open_board(board) if refusal then return refusal end
-return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }` }
-const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 3, 1, 19], text: `local refusal, partition = open_partition(meta, '') if refusal then return refusal end
-local count, count_aside, count_sealed =
-redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
-local dirty = count + count_aside + count_sealed
-if count_sealed > 0 then
-dirty = dirty - count_again(keys)
+if y>0 then
+forget_old_keys(e,y,n)
+keep_keys(e,g)
 end
-return {
+if w and l.pending_ms==0 then
+let_stay(K)
+l.pending_ms=n
+save_partition(a,l)
+end
+remember_answer(a,f,n,outcomes_text(v,x))
+return{'counted',n,l.epoch,r,v,x}` }
+const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local d,e=open_board(a)if d then return d end
+return{'seen',e.version,redis.call('HLEN',b),redis.call('HLEN',c)}` }
+const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 3, 1, 19], text: `local f,g=open_partition(a,'')if f then return f end
+local h,i,j=
+redis.call('HLEN',c),redis.call('HLEN',d),redis.call('HLEN',e)
+local k=h+i+j
+if j>0 then
+k=k-count_again(K)
+end
+return{
 'seen',
-math.floor(clock_us() / 1000),
-partition.epoch,
-partition.seq,
-partition.batch,
-redis.call('HLEN', values),
-count,
-count_sealed,
-partition.pending_ms,
-partition.sealed_ms,
-count_aside,
-partition.rest_ms,
-dirty,
+math.floor(clock_us()/1000),
+g.epoch,
+g.seq,
+g.batch,
+redis.call('HLEN',b),
+h,
+j,
+g.pending_ms,
+g.sealed_ms,
+i,
+g.rest_ms,
+k,
 }` }
-const keysLua: LuaText = { file: 'lua/counters/keys.lua', taken: [2, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1], text: `local meta = KEYS[1]
-local values = KEYS[2]
-local keys = {
-values = values,
-local pending = KEYS[3]
-local keys = {
-pending = pending,
-pending = KEYS[3],
-local rest = KEYS[4]
-rest = KEYS[4],
-local keys = {
-rest = rest,
-local sealed = KEYS[5]
-sealed = sealed,
-}
-sealed = KEYS[5],
-local clean = KEYS[6]
-clean = clean,
-}
-local clean = KEYS[5]
-local once = KEYS[7]
-local once = KEYS[6]
-local board = KEYS[1]
-local keys = {
-board = board,
-local shown = KEYS[2]
-local keys = {
-shown = shown,
-local noted = KEYS[3]
-noted = noted,
-noted = KEYS[3],
-local idle = KEYS[4]
-idle = idle,
-}
-local ahead = KEYS[5]
-ahead = ahead,
-}` }
-const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local epoch = tonumber(ARGV[1])
-local seq = tonumber(ARGV[2])
-local retain_ms = tonumber(ARGV[3])
-local anew = ARGV[4] == '1'
-local counters, counters_at = ARGV, 5
-local refusal, partition = open_partition(meta, '') if refusal then return refusal end
-if (#counters - counters_at + 1) / 2 > 1000 then
+const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
+local e=tonumber(ARGV[2])
+local f=tonumber(ARGV[3])
+local g=ARGV[4]=='1'
+local h,i=ARGV,5
+local j,k=open_partition(a,'')if j then return j end
+if(#h-i+1)/2>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-local is_sealed = partition.batch ~= ''
-local acked = is_sealed and partition.seq - 1 or partition.seq
-if epoch ~= partition.epoch or epoch == 0 then
-return { 'retry', partition.epoch, acked }
+local l=k.batch~=''
+local m=l and k.seq-1 or k.seq
+if d~=k.epoch or d==0 then
+return{'retry',k.epoch,m}
 end
-if seq > partition.seq then
-return { 'behind', partition.epoch, partition.seq }
+if e>k.seq then
+return{'behind',k.epoch,k.seq}
 end
-if seq < acked then
-return { 'retry', partition.epoch, acked }
+if e<m then
+return{'retry',k.epoch,m}
 end
-local now_ms = math.floor(clock_us() / 1000)
-evict_due(values, clean, now_ms)
-local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
-local now, with_sealed = {}, is_sealed and seq < partition.seq
-for at = counters_at, #counters, 2 do
-local id = counters[at]
-local known = not anew and redis.call('HGET', values, id)
-now[#now + 1] = known or take_in(keys, id, counters[at + 1], with_sealed, due_ms)
+local n=math.floor(clock_us()/1000)
+evict_due(b,c,n)
+local o=f>0 and n+f or 0
+local p,q={},l and e<k.seq
+for r=i,#h,2 do
+local s=h[r]
+local t=not g and redis.call('HGET',b,s)
+p[#p+1]=t or take_in(K,s,h[r+1],q,o)
 end
-let_vanish(keys, partition, retain_ms)
-return { 'loaded', now }` }
-const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 19], text: `local counters, counters_at = ARGV, 1
-local refusal, state = open_board(board) if refusal then return refusal end
-if (#counters - counters_at + 1) / 2 > 1000 then
+let_vanish(K,k,f)
+return{'loaded',p}` }
+const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 19], text: `local f,g=ARGV,1
+local h,i=open_board(a)if h then return h end
+if(#f-g+1)/2>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-if state.turn == 0 then
-state.turn = clock_us()
-save_board(board, state)
+if i.turn==0 then
+i.turn=clock_us()
+save_board(a,i)
 end
-if redis.call('EXISTS', noted) == 0 then
-redis.call('PERSIST', board)
-redis.call('PERSIST', shown)
-redis.call('PERSIST', idle)
-redis.call('PERSIST', ahead)
+if redis.call('EXISTS',c)==0 then
+redis.call('PERSIST',a)
+redis.call('PERSIST',b)
+redis.call('PERSIST',d)
+redis.call('PERSIST',e)
 end
-local values = {}
-for at = counters_at, #counters, 2 do
-values[#values + 1] = note(keys, counters[at], counters[at + 1]) or false
+local j={}
+for k=g,#f,2 do
+j[#j+1]=note(K,f[k],f[k+1])or false
 end
-return { 'noted', values }` }
-const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 9, 1, 6], text: `local limit = tonumber(ARGV[1])
-local cursor = ARGV[2]
-local place = ARGV[3]
-local refusal, state = open_board(board) if refusal then return refusal end
-if limit < 1 or limit > 1000 then
+return{'noted',j}` }
+const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 9, 1, 6], text: `local e=tonumber(ARGV[1])
+local f=ARGV[2]
+local g=ARGV[3]
+local h,i=open_board(a)if h then return h end
+if e<1 or e>1000 then
 return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
-local other = other_place(board, place)
-if other then
-return { 'elsewhere', other }
+local j=other_place(a,g)
+if j then
+return{'elsewhere',j}
 end
-evict_due(shown, idle, math.floor(clock_us() / 1000))
-local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
-local next_cursor = place_of(page[1])
-if state.newest > 0 then
-return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
+evict_due(b,d,math.floor(clock_us()/1000))
+local k=redis.call('HSCAN',c,cursor_of(f)or'0','COUNT',exact(e))
+local l=place_of(k[1])
+if i.newest>0 then
+return{'ahead',i.newest,i.turn,i.version,l,k[2]}
 end
-return { 'noted', state.turn, state.version, next_cursor, page[2] }` }
-const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 25, 1, 16], text: `local batch = ARGV[1]
-local limit = tonumber(ARGV[2])
-local refusal, partition = open_partition(meta, '') if refusal then return refusal end
-if limit < 1 or limit > 1000 then
+return{'noted',i.turn,i.version,l,k[2]}` }
+const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 25, 1, 16], text: `local g=ARGV[1]
+local h=tonumber(ARGV[2])
+local i,j=open_partition(a,'')if i then return i end
+if h<1 or h>1000 then
 return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
-local now_ms = math.floor(clock_us() / 1000)
-evict_due(values, clean, now_ms)
-if partition.batch == '' then
-local waiting = redis.call('HLEN', rest)
-local is_begun = waiting > 0
-if not is_begun then
-waiting = redis.call('HLEN', pending)
+local k=math.floor(clock_us()/1000)
+evict_due(b,f,k)
+if j.batch==''then
+local l=redis.call('HLEN',d)
+local m=l>0
+if not m then
+l=redis.call('HLEN',c)
 end
-if waiting == 0 then
-return { 'nothing' }
+if l==0 then
+return{'nothing'}
 end
-if partition.epoch == 0 then
-return { 'unknown' }
+if j.epoch==0 then
+return{'unknown'}
 end
-if not is_begun then
-partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
+if not m then
+j.rest_ms,j.pending_ms=j.pending_ms,0
 end
-partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
-if waiting <= limit then
-partition.rest_ms = 0
+j.seq,j.batch,j.sealed_ms=j.seq+1,g,j.rest_ms
+if l<=h then
+j.rest_ms=0
 end
-save_partition(meta, partition)
-if not is_begun then
-redis.call('RENAME', pending, rest)
+save_partition(a,j)
+if not m then
+redis.call('RENAME',c,d)
 end
-fill_batch(keys, limit)
+fill_batch(K,h)
 end
-return {
+return{
 'sealed',
-now_ms,
-partition.epoch,
-partition.seq,
-partition.batch,
-partition.sealed_ms,
-math.min(1, redis.call('EXISTS', rest, pending)),
-redis.call('HGETALL', sealed),
+k,
+j.epoch,
+j.seq,
+j.batch,
+j.sealed_ms,
+math.min(1,redis.call('EXISTS',d,c)),
+redis.call('HGETALL',e),
 }` }
-const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 12, 1, 8, 1, 20], text: `local version = tonumber(ARGV[1])
-local turn = tonumber(ARGV[2])
-local retain_ms = tonumber(ARGV[3])
-local place = ARGV[4]
-local counters, counters_at = ARGV, 5
-local refusal, state = open_board(board) if refusal then return refusal end
-if (#counters - counters_at + 1) / 3 > 1000 then
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 12, 1, 8, 1, 20], text: `local e=tonumber(ARGV[1])
+local f=tonumber(ARGV[2])
+local g=tonumber(ARGV[3])
+local h=ARGV[4]
+local i,j=ARGV,5
+local k,l=open_board(a)if k then return k end
+if(#i-j+1)/3>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-local other = other_place(board, place)
-if other then
-return { 'elsewhere', other }
+local m=other_place(a,h)
+if m then
+return{'elsewhere',m}
 end
-if version < state.version or version < state.showing then
-return { 'retry', math.max(state.version, state.showing) }
+if e<l.version or e<l.showing then
+return{'retry',math.max(l.version,l.showing)}
 end
-local now_us = clock_us()
-evict_due(shown, idle, math.floor(now_us / 1000))
-local knows = turn == state.turn
-if state.turn == 0 then
-state.turn = now_us
+local n=clock_us()
+evict_due(b,c,math.floor(n/1000))
+local o=f==l.turn
+if l.turn==0 then
+l.turn=n
 end
-if version > state.version then
-state.newest = math.max(state.newest, version)
+if e>l.version then
+l.newest=math.max(l.newest,e)
 end
-save_board(board, state)
-if place ~= '' then
-redis.call('HSET', board, 'place', place)
+save_board(a,l)
+if h~=''then
+redis.call('HSET',a,'place',h)
 end
-local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
-local values = {}
-for at = counters_at, #counters, 3 do
-local id, value, taken =
-counters[at], counters[at + 1], counters[at + 2]
-local known = redis.call('HGET', shown, id)
-if not known then
-known = put(keys, id, value, knows and taken or nil, due_ms)
-if version > state.version then
-redis.call('HSET', ahead, id, exact(version))
+local p=g>0 and math.floor(n/1000)+g or 0
+local q={}
+for r=j,#i,3 do
+local s,t,u=
+i[r],i[r+1],i[r+2]
+local v=redis.call('HGET',b,s)
+if not v then
+v=put(K,s,t,o and u or nil,p)
+if e>l.version then
+redis.call('HSET',d,s,exact(e))
 end
 end
-values[#values + 1] = known
+q[#q+1]=v
 end
-let_board_vanish(keys, retain_ms)
-return { 'shown', values }` }
-const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 6, 1, 29], text: `local version = tonumber(ARGV[1])
-local since = tonumber(ARGV[2])
-local turn = tonumber(ARGV[3])
-local seen = tonumber(ARGV[4])
-local last = ARGV[5] == '1'
-local retain_ms = tonumber(ARGV[6])
-local counters, counters_at = ARGV, 7
-local refusal, state = open_board(board) if refusal then return refusal end
-if (#counters - counters_at + 1) / 3 > 1000 then
+let_board_vanish(K,g)
+return{'shown',q}` }
+const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 6, 1, 29], text: `local f=tonumber(ARGV[1])
+local g=tonumber(ARGV[2])
+local h=tonumber(ARGV[3])
+local i=tonumber(ARGV[4])
+local j=ARGV[5]=='1'
+local k=tonumber(ARGV[6])
+local l,m=ARGV,7
+local n,o=open_board(a)if n then return n end
+if(#l-m+1)/3>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-if state.version == seen then
-redis.call('UNLINK', shown, idle, ahead)
-state.version, state.newest = since, 0
-elseif version <= state.version then
-return { 'stale', state.version }
-elseif since ~= state.version then
-if redis.call('EXISTS', shown) == 1 then
-return { 'gap', state.version }
+if o.version==i then
+redis.call('UNLINK',b,d,e)
+o.version,o.newest=g,0
+elseif f<=o.version then
+return{'stale',o.version}
+elseif g~=o.version then
+if redis.call('EXISTS',b)==1 then
+return{'gap',o.version}
 end
-state.version = since
+o.version=g
 end
-local now_us = clock_us()
-if state.turn == 0 then
-state.turn = now_us
+local p=clock_us()
+if o.turn==0 then
+o.turn=p
 end
-local settles, settled = turn == state.turn, false
-state.showing = not last and version or 0
-save_board(board, state)
-local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
-for at = counters_at, #counters, 3 do
-local id, value, taken =
-counters[at], counters[at + 1], counters[at + 2]
-local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
-if own < version then
-if settles and taken ~= '' then
-settled = true
-local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
-if left == 0 then
-redis.call('HDEL', noted, id)
-end
-end
-if value == '' then
-redis.call('HDEL', shown, id)
-redis.call('ZREM', idle, id)
-elseif redis.call('HEXISTS', shown, id) == 1 then
-put(keys, id, value, '0', due_ms)
+local q,r=h==o.turn,false
+o.showing=not j and f or 0
+save_board(a,o)
+local s=k>0 and math.floor(p/1000)+k or 0
+for t=m,#l,3 do
+local u,v,w=
+l[t],l[t+1],l[t+2]
+local x=o.newest>0 and tonumber(redis.call('HGET',e,u)or 0)or 0
+if x<f then
+if q and w~=''then
+r=true
+local y=redis.pcall('HINCRBY',c,u,opposite(w))
+if y==0 then
+redis.call('HDEL',c,u)
 end
 end
+if v==''then
+redis.call('HDEL',b,u)
+redis.call('ZREM',d,u)
+elseif redis.call('HEXISTS',b,u)==1 then
+put(K,u,v,'0',s)
 end
-if last then
-state.version = version
-if state.newest <= version then
-redis.call('UNLINK', ahead)
-state.newest = 0
 end
 end
-if settled then
-state.turn = state.turn + 1
+if j then
+o.version=f
+if o.newest<=f then
+redis.call('UNLINK',e)
+o.newest=0
 end
-save_board(board, state)
-let_board_vanish(keys, retain_ms)
-return { 'shown', state.turn }` }
-const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 11], text: `local ids, ids_at = ARGV, 1
-local refusal, state = open_board(board) if refusal then return refusal end
-if #ids - ids_at >= 1000 then
+end
+if r then
+o.turn=o.turn+1
+end
+save_board(a,o)
+let_board_vanish(K,k)
+return{'shown',o.turn}` }
+const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 11], text: `local d,e=ARGV,1
+local f,g=open_board(a)if f then return f end
+if#d-e>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
-local values = redis.call('HMGET', shown, unpack(ids))
-for at = 1, #values do
-if not values[at] then
-return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
+local h=redis.call('HMGET',b,unpack(d))
+for i=1,#h do
+if not h[i]then
+return{'told',g.turn,h,redis.call('HMGET',c,unpack(d))}
 end
 end
-return { 'told', state.turn, values, {} }` }
-const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [6, 6, 1, 6, 4, 17, 1, 4, 2, 6, 2, 4, 6, 8, 8, 10, 1, 21, 1, 4, 4, 5, 1, 13], text: `local function text_of(values, id, value)
-if value > 9007199254740991 or value < -9007199254740991 then
-return redis.call('HGET', values, id)
+return{'told',g.turn,h,{}}` }
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [55, 4, 22, 4, -20, 8, 12, 6, 1, 21, 1, 4, -71, 6, -40, 6, -13, 6, 11, 17, 1, 4, 77, 5, 1, 13], text: `local function are_few(a,b,c)
+return c==0
+or redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)+b<=c
 end
-return exact(value)
+local function add_plain(a,b,c,d,e)
+local f=redis.call('HMGET',a.pending,unpack(b))
+local g,h,i,j,k={},{},{},{},{}
+local l,m=0,string.format
+local function are_plain(a,b,c)
+return a<1000000000
+and a>-1000000000
+and b<1000000000
+and b>-1000000000
+and c<1000000000
+and c>-1000000000
 end
-local function opposite(delta)
-if delta == '0' then
-return delta
-end
-return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
-end
-local function add(keys, id, delta, is_some_aside)
-local value = redis.pcall('HINCRBY', keys.values, id, delta)
-if type(value) == 'table' then
+for n=1,#b do
+local o=b[n]
+if c[n]then
+local p=d[e+(n-1)*3+1]
+local q=tonumber(p)or 0
+local r,s=c[n]+q,(f[n]or 0)+q
+if not are_plain(q,r,s)or m('%d',q)~=p then
 return nil
 end
-local is_aside = is_some_aside and redis.call('HEXISTS', keys.rest, id) == 1
-local waiting
-if is_aside then
-waiting = redis.pcall('HINCRBY', keys.rest, id, delta)
-else
-waiting = redis.pcall('HINCRBY', keys.pending, id, delta)
-end
-if type(waiting) == 'table' then
-redis.call('HINCRBY', keys.values, id, opposite(delta))
-return nil
-end
-if waiting == tonumber(delta) then
-redis.call('ZREM', keys.clean, id)
-end
-return text_of(keys.values, id, value), not is_aside
-end
-local function is_one_too_many(keys, id, most_dirty)
-return most_dirty > 0
-and redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) >= most_dirty
-and redis.call('HEXISTS', keys.pending, id) == 0
-and redis.call('HEXISTS', keys.rest, id) == 0
-end
-local function are_few(keys, count, most_dirty)
-return most_dirty == 0
-or redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) + count <= most_dirty
-end
-local function are_plain(by, sum, wait)
-return by < 1000000000
-and by > -1000000000
-and sum < 1000000000
-and sum > -1000000000
-and wait < 1000000000
-and wait > -1000000000
-end
-local function add_plain(keys, ids, now, counters, counters_at)
-local waiting = redis.call('HMGET', keys.pending, unpack(ids))
-local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
-local last, format = 0, string.format
-for place = 1, #ids do
-local id = ids[place]
-if now[place] then
-local delta = counters[counters_at + (place - 1) * 3 + 1]
-local by = tonumber(delta) or 0
-local sum, wait = now[place] + by, (waiting[place] or 0) + by
-if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
-return nil
-end
-shown[place] = format('%d', sum)
-sums[last + 1], sums[last + 2] = id, shown[place]
-waits[last + 1], waits[last + 2] = id, format('%d', wait)
-last = last + 2
-if not waiting[place] then
-first[#first + 1] = id
+g[n]=m('%d',r)
+i[l+1],i[l+2]=o,g[n]
+j[l+1],j[l+2]=o,m('%d',s)
+l=l+2
+if not f[n]then
+k[#k+1]=o
 end
 else
-shown[place] = false
-refused[#refused + 1] = place - 1
-refused[#refused + 1] = 'absent'
+g[n]=false
+h[#h+1]=n-1
+h[#h+1]='absent'
 end
 end
-if last > 0 then
-redis.call('HSET', keys.values, unpack(sums))
-redis.call('HSET', keys.pending, unpack(waits))
+if l>0 then
+redis.call('HSET',a.values,unpack(i))
+redis.call('HSET',a.pending,unpack(j))
 end
-if #first > 0 then
-redis.call('ZREM', keys.clean, unpack(first))
+if#k>0 then
+redis.call('ZREM',a.clean,unpack(k))
 end
-return shown, refused, last > 0
+return g,h,l>0
 end
-local function take_in(keys, id, stored, with_sealed, due_ms)
-local in_batch = redis.call('HGET', keys.sealed, id)
-local waiting, aside = redis.call('HGET', keys.pending, id), redis.call('HGET', keys.rest, id)
-redis.call('HSET', keys.values, id, stored)
-for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
-if delta ~= '0' and type(redis.pcall('HINCRBY', keys.values, id, delta)) == 'table' then
-redis.call('HDEL', keys.values, id)
+local function is_one_too_many(a,b,c)
+return c>0
+and redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)>=c
+and redis.call('HEXISTS',a.pending,b)==0
+and redis.call('HEXISTS',a.rest,b)==0
+end
+local function opposite(a)
+if a=='0'then
+return a
+end
+return string.sub(a,1,1)=='-'and string.sub(a,2)or'-'..a
+end
+local function text_of(a,b,c)
+if c>9007199254740991 or c<-9007199254740991 then
+return redis.call('HGET',a,b)
+end
+return exact(c)
+end
+local function add(a,b,c,d)
+local e=redis.pcall('HINCRBY',a.values,b,c)
+if type(e)=='table'then
+return nil
+end
+local f=d and redis.call('HEXISTS',a.rest,b)==1
+local g
+if f then
+g=redis.pcall('HINCRBY',a.rest,b,c)
+else
+g=redis.pcall('HINCRBY',a.pending,b,c)
+end
+if type(g)=='table'then
+redis.call('HINCRBY',a.values,b,opposite(c))
+return nil
+end
+if g==tonumber(c)then
+redis.call('ZREM',a.clean,b)
+end
+return text_of(a.values,b,e),not f
+end
+local function take_in(a,b,c,d,e)
+local f=redis.call('HGET',a.sealed,b)
+local g,h=redis.call('HGET',a.pending,b),redis.call('HGET',a.rest,b)
+redis.call('HSET',a.values,b,c)
+for i,j in ipairs({g or'0',h or'0',f and d and f or'0'})do
+if j~='0'and type(redis.pcall('HINCRBY',a.values,b,j))=='table'then
+redis.call('HDEL',a.values,b)
 return false
 end
 end
-if waiting or aside or in_batch then
-return redis.call('HGET', keys.values, id)
+if g or h or f then
+return redis.call('HGET',a.values,b)
 end
-if due_ms > 0 then
-keep_clean(keys.values, keys.clean, id, due_ms)
+if e>0 then
+keep_clean(a.values,a.clean,b,e)
 end
-return stored
+return c
 end` }
-const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [10, 10, 1, 7, 1, 16, 2, 9, 2, 13], text: `local function read_board(board)
-local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-return {
-layout = stored[1] or '1',
-turn = tonumber(stored[2] or 0),
-version = tonumber(stored[3] or 0),
-showing = tonumber(stored[4] or 0),
-newest = tonumber(stored[5] or 0),
+const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [21, 1, -12, 10, 2, 6, 1, 16, 13, 13, -24, 9], text: `local function open_board(a)
+local function read_board(a)
+local b=redis.call('HMGET',a,'layout','turn','version','showing','newest')
+return{
+layout=b[1]or'1',
+turn=tonumber(b[2]or 0),
+version=tonumber(b[3]or 0),
+showing=tonumber(b[4]or 0),
+newest=tonumber(b[5]or 0),
 }
 end
-local function open_board(board)
-local state = read_board(board)
-if state.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. state.layout)
+local b=read_board(a)
+if b.layout~='1'then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, state
+return nil,b
 end
-local function save_board(board, state)
+local function save_board(a,b)
 redis.call(
 'HSET',
-board,
+a,
 'layout',
-state.layout,
+b.layout,
 'turn',
-exact(state.turn),
+exact(b.turn),
 'version',
-exact(state.version),
+exact(b.version),
 'showing',
-exact(state.showing),
+exact(b.showing),
 'newest',
-exact(state.newest)
+exact(b.newest)
 )
 end
-local function let_board_vanish(keys, retain_ms)
-if retain_ms > 0 and redis.call('EXISTS', keys.noted) == 0 then
-local ms = exact(retain_ms)
-redis.call('PEXPIRE', keys.shown, ms)
-redis.call('PEXPIRE', keys.idle, ms)
-redis.call('PEXPIRE', keys.ahead, ms)
-redis.call('PEXPIRE', keys.board, ms)
-end
-end
-local function fill_batch(keys, limit)
-if redis.call('HLEN', keys.rest) <= limit then
-redis.call('RENAME', keys.rest, keys.sealed)
+local function fill_batch(a,b)
+if redis.call('HLEN',a.rest)<=b then
+redis.call('RENAME',a.rest,a.sealed)
 return
 end
-local some = redis.call('HRANDFIELD', keys.rest, exact(limit), 'WITHVALUES')
-local ids = {}
-for at = 1, #some, 2 do
-ids[#ids + 1] = some[at]
+local c=redis.call('HRANDFIELD',a.rest,exact(b),'WITHVALUES')
+local d={}
+for e=1,#c,2 do
+d[#d+1]=c[e]
 end
-redis.call('HSET', keys.sealed, unpack(some))
-redis.call('HDEL', keys.rest, unpack(ids))
+redis.call('HSET',a.sealed,unpack(c))
+redis.call('HDEL',a.rest,unpack(d))
+end
+local function let_board_vanish(a,b)
+if b>0 and redis.call('EXISTS',a.noted)==0 then
+local c=exact(b)
+redis.call('PEXPIRE',a.shown,c)
+redis.call('PEXPIRE',a.idle,c)
+redis.call('PEXPIRE',a.ahead,c)
+redis.call('PEXPIRE',a.board,c)
+end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [12, 14, 1, 7, 1, 20, 3, 16, 3, 13, 3, 3, 1, 12, 2, 11, 2, 4, 8, 6, 2, 8, 2, 6, 2, 4], text: `local function read_partition(meta, caller)
-local stored =
-redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-return {
-layout = stored[1] or '1',
-epoch = tonumber(stored[2] or 0),
-seq = tonumber(stored[3] or 0),
-batch = stored[4] or '',
-pending_ms = tonumber(stored[5] or 0),
-rest_ms = tonumber(stored[6] or 0),
-sealed_ms = tonumber(stored[7] or 0),
-record = stored[8],
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [27, 1, -16, 14, 2, 6, 102, 6, 12, 6, -49, 11, -87, 20, 42, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+local function read_partition(a,b)
+local c=
+redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
+return{
+layout=c[1]or'1',
+epoch=tonumber(c[2]or 0),
+seq=tonumber(c[3]or 0),
+batch=c[4]or'',
+pending_ms=tonumber(c[5]or 0),
+rest_ms=tonumber(c[6]or 0),
+sealed_ms=tonumber(c[7]or 0),
+record=c[8],
 }
 end
-local function open_partition(meta, caller)
-local partition = read_partition(meta, caller)
-if partition.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. partition.layout)
+local c=read_partition(a,b)
+if c.layout~='1'then
+return redis.error_reply('LAYOUT '..c.layout)
 end
-return nil, partition
+return nil,c
 end
-local function save_partition(meta, partition)
-redis.call(
-'HSET',
-meta,
-'layout',
-partition.layout,
-'epoch',
-exact(partition.epoch),
-'seq',
-exact(partition.seq),
-'batch',
-partition.batch,
-'pending_ms',
-exact(partition.pending_ms),
-'rest_ms',
-exact(partition.rest_ms),
-'sealed_ms',
-exact(partition.sealed_ms)
-)
+local function keep_clean(a,b,c,d)
+local e=redis.pcall('ZADD',b,exact(d),c)
+if type(e)=='table'then
+redis.call('HDEL',a,c)
 end
-local function put(keys, id, stored, known, due_ms)
-local waiting = redis.call('HGET', keys.noted, id)
-redis.call('HSET', keys.shown, id, stored)
-if not waiting then
-if due_ms > 0 then
-keep_clean(keys.shown, keys.idle, id, due_ms)
 end
-return stored
+local function let_vanish(a,b,c)
+if c>0 and b.pending_ms==0 and b.rest_ms==0 and b.batch==''then
+redis.call('PEXPIRE',a.values,exact(c))
+redis.call('PEXPIRE',a.clean,exact(c))
 end
-if not known then
-return stored
 end
-redis.pcall('HINCRBY', keys.shown, id, waiting)
-redis.pcall('HINCRBY', keys.shown, id, opposite(known))
-return redis.call('HGET', keys.shown, id)
-end
-local function note(keys, id, by)
-redis.pcall('HINCRBY', keys.noted, id, by)
-redis.call('ZREM', keys.idle, id)
-if redis.call('HEXISTS', keys.shown, id) == 0 then
-return nil
-end
-local value = redis.pcall('HINCRBY', keys.shown, id, by)
-if type(value) == 'table' then
-redis.call('HDEL', keys.shown, id)
-return nil
-end
-return text_of(keys.shown, id, value)
-end
-local function outcomes_text(refused, known)
-return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
-end
-local function read_outcomes(text)
-local refused, known = {}, {}
-local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
-for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
-refused[#refused + 1] = tonumber(at)
-refused[#refused + 1] = why
-end
-for at in string.gmatch(of_known, '%d+') do
-known[#known + 1] = tonumber(at)
-end
-return refused, known
-end
-local function count_again(keys)
-local ids = redis.call('HKEYS', keys.sealed)
-if #ids == 0 then
+local function count_again(a)
+local b=redis.call('HKEYS',a.sealed)
+if#b==0 then
 return 0
 end
-local count = 0
-for _, delta in ipairs(redis.call('HMGET', keys.pending, unpack(ids))) do
-count = count + (delta and 1 or 0)
+local c=0
+for d,e in ipairs(redis.call('HMGET',a.pending,unpack(b)))do
+c=c+(e and 1 or 0)
 end
-return count
+return c
 end
-local function other_place(board, place)
-local known = redis.call('HGET', board, 'place')
-return known and place ~= '' and known ~= place and known or nil
+local function save_partition(a,b)
+redis.call(
+'HSET',
+a,
+'layout',
+b.layout,
+'epoch',
+exact(b.epoch),
+'seq',
+exact(b.seq),
+'batch',
+b.batch,
+'pending_ms',
+exact(b.pending_ms),
+'rest_ms',
+exact(b.rest_ms),
+'sealed_ms',
+exact(b.sealed_ms)
+)
 end
-local function keep_clean(values, clean, id, until_ms)
-local added = redis.pcall('ZADD', clean, exact(until_ms), id)
-if type(added) == 'table' then
-redis.call('HDEL', values, id)
+local function read_outcomes(a)
+local b,c={},{}
+local d,e=string.match(a,'^(.*)|(.*)$')
+for f,g in string.gmatch(d,'(%d+) (%a+)')do
+b[#b+1]=tonumber(f)
+b[#b+1]=g
 end
+for f in string.gmatch(e,'%d+')do
+c[#c+1]=tonumber(f)
 end
-local function evict_due(values, clean, now_ms)
-local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
-if #due > 0 then
-redis.call('HDEL', values, unpack(due))
-redis.call('ZREM', clean, unpack(due))
+return b,c
 end
-return #due
+local function let_stay(a)
+redis.call('PERSIST',a.values)
+redis.call('PERSIST',a.clean)
 end
-local function let_vanish(keys, partition, retain_ms)
-if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-redis.call('PEXPIRE', keys.values, exact(retain_ms))
-redis.call('PEXPIRE', keys.clean, exact(retain_ms))
+local function outcomes_text(a,b)
+return table.concat(a,' ')..'|'..table.concat(b,' ')
 end
+local function evict_due(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',b,'-inf',exact(c),'LIMIT','0',exact(1000))
+if#d>0 then
+redis.call('HDEL',a,unpack(d))
+redis.call('ZREM',b,unpack(d))
 end
-local function let_stay(keys)
-redis.call('PERSIST', keys.values)
-redis.call('PERSIST', keys.clean)
+return#d
+end
+local function note(a,b,c)
+redis.pcall('HINCRBY',a.noted,b,c)
+redis.call('ZREM',a.idle,b)
+if redis.call('HEXISTS',a.shown,b)==0 then
+return nil
+end
+local d=redis.pcall('HINCRBY',a.shown,b,c)
+if type(d)=='table'then
+redis.call('HDEL',a.shown,b)
+return nil
+end
+return text_of(a.shown,b,d)
+end
+local function other_place(a,b)
+local c=redis.call('HGET',a,'place')
+return c and b~=''and c~=b and c or nil
+end
+local function put(a,b,c,d,e)
+local f=redis.call('HGET',a.noted,b)
+redis.call('HSET',a.shown,b,c)
+if not f then
+if e>0 then
+keep_clean(a.shown,a.idle,b,e)
+end
+return c
+end
+if not d then
+return c
+end
+redis.pcall('HINCRBY',a.shown,b,f)
+redis.pcall('HINCRBY',a.shown,b,opposite(d))
+return redis.call('HGET',a.shown,b)
 end` }
 
 export interface AckArguments {
@@ -783,14 +746,16 @@ export type AckAnswer =
   | { readonly status: 'stale' }
 
 
+const ackParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Forgets the sealed batch, which is in SQL now, if it is this one. Counters with nothing pending stay for `retain_ms`.
  *
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('counters/ack', '3ef22487fb777ed2b4fcc813e644fecdf33393f3', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, ackLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 100, 6, ackLua, 10, 9, keysLua, 2, 2, keysLua, 17, 2, partitionModule, 114, 2, sharedNumbers, 0, 7, partitionModule, 116, 4, ackLua, 19, 2]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/ack', 'e028b7f8cea6de20ab746c0dbd4454f7bbf6cb2e', { reads: false, bytes: false }, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackLua, 0, 4, partitionModule, 0, 21, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 21, 6, ackLua, 10, 9, { table: [2, 6] }, partitionModule, 27, 2, sharedNumbers, 0, 7, partitionModule, 29, 4, ackLua, 19, 2]),
+  parts: ackParts,
   encode(args) {
     return [
       args.epoch,
@@ -828,14 +793,16 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 
+const agreeParts: readonly string[] = ['meta']
+
 /**
  * Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('counters/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('counters/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  parts: agreeParts,
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -882,14 +849,16 @@ export type BeginAnswer =
   | { readonly status: 'elsewhere'; readonly ledger: string }
 
 
+const beginParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('counters/begin', '2844d8d808c88b1fb396f9e3da9507a55a2ca9d0', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, beginLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, beginLua, 5, 14, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 21, 20, beginLua, 25, 21]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/begin', '99523e8069922c0070aa86d88993a05a6d7cf9fa', { reads: false, bytes: false }, beginParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, { table: [3, 5] }, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
+  parts: beginParts,
   encode(args) {
     return [
       args.epoch,
@@ -931,14 +900,16 @@ export type ClearShownAnswer =
   | { readonly status: 'absent' }
 
 
+const clearShownParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear-shown', 'f85b81b17ec201bfa1134246fc455d39e0f8e3e7', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, clearShownLua, 0, 4]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', { reads: false, bytes: false }, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, clearShownLua, 0, 4]),
+  parts: clearShownParts,
   encode() {
     return []
   },
@@ -962,14 +933,16 @@ export type ClearAnswer =
   | { readonly status: 'absent' }
 
 
+const clearParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once']
+
 /**
  * Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear', '7888664258a1650dc96e013e9289203d4d41123b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, keysLua, 20, 1, clearLua, 0, 7]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
+  script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7] }, clearLua, 0, 7]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -996,14 +969,16 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 
+const disbandParts: readonly string[] = ['meta']
+
 /**
  * Forgets the number of partitions of counters, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('counters/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('counters/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: disbandParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -1039,14 +1014,16 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const getParts: readonly string[] = ['meta', 'values']
+
 /**
  * Tells values that are here, in the order of the ids; null for those that have to be loaded.
  *
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('counters/get', '232d84515a6d19a32d6d482be4d94b5a8a6b050d', { reads: true, bytes: false }, [keysLua, 0, 2, getLua, 0, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, getLua, 1, 5]),
-  parts: ['meta', 'values'],
+  script: /* @__PURE__ */ linked('counters/get', '28bd42744c8479c132293d138062a395a79dc001', { reads: true, bytes: false }, getParts, [{ locals: [1, 2] }, getLua, 0, 1, partitionModule, 0, 21, getLua, 1, 5]),
+  parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0
@@ -1113,14 +1090,16 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
   return found
 }
 
+const incrementParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'clean', 'once']
+
 /**
  * Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no second time. A repeated call increments nothing, and answers the values of its own time.
  *
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', 'db5199c6c833983438f812048005f224ce0af60b', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 19, 1, keysLua, 21, 1, incrementLua, 0, 4, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, incrementLua, 18, 2, partitionModule, 73, 12, incrementLua, 20, 9, keysLua, 2, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 17, 2, amountsModule, 39, 4, incrementLua, 29, 1, amountsModule, 51, 4, amountsModule, 43, 8, amountsModule, 55, 31, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 33, 6, amountsModule, 6, 6, sharedNumbers, 0, 7, amountsModule, 0, 6, amountsModule, 12, 21, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 120, 4, incrementLua, 73, 2, partitionModule, 21, 1, sharedNumbers, 0, 7, partitionModule, 22, 19, incrementLua, 75, 2, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, partitionModule, 70, 3, incrementLua, 77, 2]),
-  parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
+  script: /* @__PURE__ */ linked('counters/increment', '540fa4826b9c77165dfd67db3a06a0e0e1885e71', { reads: false, bytes: false }, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 64, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 76, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 77, 2]),
+  parts: incrementParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.caller
@@ -1159,14 +1138,16 @@ export type InspectShownAnswer =
   | { readonly status: 'seen'; readonly version: number; readonly values: number; readonly noted: number }
 
 
+const inspectShownParts: readonly string[] = ['board', 'shown', 'noted']
+
 /**
  * A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
  *
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect-shown', '2e9e07c4522776abbdc05f52336dbbba0a04d1bf', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, inspectShownLua, 0, 2]),
-  parts: ['board', 'shown', 'noted'],
+  script: /* @__PURE__ */ linked('counters/inspect-shown', '2198af03c9ecc0239738c80e6d1d2be50454fb2b', { reads: true, bytes: false }, inspectShownParts, [{ locals: [1, 2, 3] }, boardModule, 0, 17, inspectShownLua, 0, 2]),
+  parts: inspectShownParts,
   encode() {
     return []
   },
@@ -1192,14 +1173,16 @@ export type InspectAnswer =
   | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number; readonly dirty: number }
 
 
+const inspectParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed']
+
 /**
  * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
  *
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect', '4948eb1b7939c7a1106364d881924119bebaa029', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, inspectLua, 0, 5, keysLua, 5, 2, keysLua, 13, 2, partitionModule, 85, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
+  script: /* @__PURE__ */ linked('counters/inspect', 'aa65108315f4a17c4cb88bd95202305dca7bfd7a', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, { table: [3, 5] }, partitionModule, 33, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -1255,14 +1238,16 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const loadParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: /* @__PURE__ */ linked('counters/load', 'ce38d3908257a7ef1d4f414ff8a5efa8d33d9e34', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 16, 1, loadLua, 0, 5, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, loadLua, 21, 3, keysLua, 2, 2, keysLua, 7, 1, keysLua, 9, 1, keysLua, 15, 1, keysLua, 17, 2, partitionModule, 100, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 114, 6, loadLua, 29, 2]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/load', 'b0d98de5c8fc8320c1f126dacbb0ea8670ad6b69', { reads: false, bytes: false }, loadParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
+  parts: loadParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
     encoded[0] = args.epoch
@@ -1319,14 +1304,16 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const noteParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent once: it may be lost, too.
  *
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('counters/note', 'b88fc3dba2199b818c792b59dfae965a4889e762', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, noteLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, keysLua, 26, 2, keysLua, 29, 1, keysLua, 32, 2, amountsModule, 0, 6, partitionModule, 57, 13, noteLua, 15, 5]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/note', 'b21c976adb5636f7fd67c7a3049b7f4bc7d23948', { reads: false, bytes: false }, noteParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, { table: [2, 3, 4] }, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
     let at = 0
@@ -1382,14 +1369,16 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
   return found
 }
 
+const notedParts: readonly string[] = ['board', 'shown', 'noted', 'idle']
+
 /**
  * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `ahead` where values are shown that were read at a later version, of which `newest` is the last: SQL that is asked after this and has not come so far has come back with an old copy. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: /* @__PURE__ */ linked('counters/noted', '687a6b54f3dff7db4c6016861fe774dc72f40755', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, notedLua, 3, 4, partitionModule, 96, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 106, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
-  parts: ['board', 'shown', 'noted', 'idle'],
+  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', { reads: false, bytes: false }, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 104, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 83, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  parts: notedParts,
   encode(args) {
     return [
       args.limit,
@@ -1449,14 +1438,16 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
   return found
 }
 
+const sealParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
+
 /**
  * Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that comes later, so who flushes comes to an end. Also evicts values that are due.
  *
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: /* @__PURE__ */ linked('counters/seal', 'ceef234f13edb424687a69886328e14a57fc3304', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 4, 1, keysLua, 8, 1, keysLua, 12, 1, keysLua, 16, 1, sealLua, 0, 2, partitionModule, 14, 1, partitionModule, 0, 14, partitionModule, 15, 6, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, sealLua, 7, 20, partitionModule, 21, 20, sealLua, 27, 4, keysLua, 10, 2, keysLua, 13, 2, boardModule, 42, 13, sealLua, 31, 12]),
-  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
+  script: /* @__PURE__ */ linked('counters/seal', '2cd651912cd9bd25d1d1d7bf1c5e0a2c6031474b', { reads: false, bytes: false }, sealParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, { table: [4, 5] }, boardModule, 33, 13, sealLua, 31, 12]),
+  parts: sealParts,
   encode(args) {
     return [
       args.batch,
@@ -1514,14 +1505,16 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
   return found
 }
 
+const showAbsentParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show-absent', '468061ad3c210f55de9faf9cdd27f0725b5131bb', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 31, 1, keysLua, 34, 1, showAbsentLua, 0, 5, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showAbsentLua, 5, 4, partitionModule, 96, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 106, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, keysLua, 23, 2, keysLua, 27, 1, keysLua, 30, 1, keysLua, 32, 1, keysLua, 35, 2, partitionModule, 100, 6, amountsModule, 6, 6, partitionModule, 41, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/show-absent', 'd4502dc2d2a40976f9d27f05ce94cf554a02e15c', { reads: false, bytes: false }, showAbsentParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
+  parts: showAbsentParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1583,14 +1576,16 @@ export type ShowAnswer =
   | { readonly status: 'stale'; readonly version: number }
 
 
+const showParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
+
 /**
  * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
  *
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show', 'dd202f46ff8bc0c1af1c7e8bfb48d8034d05903e', { reads: false, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 31, 1, keysLua, 34, 1, showLua, 0, 7, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, keysLua, 23, 2, keysLua, 27, 1, keysLua, 29, 1, keysLua, 32, 1, keysLua, 35, 2, amountsModule, 6, 6, partitionModule, 100, 6, partitionModule, 41, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
-  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  script: /* @__PURE__ */ linked('counters/show', '5cba271d02f29d8be0aa21907c036ce1d9846e18', { reads: false, bytes: false }, showParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
+  parts: showParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1657,14 +1652,16 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
   return found
 }
 
+const shownParts: readonly string[] = ['board', 'shown', 'noted']
+
 /**
  * Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
  *
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/shown', 'fc3d8f352ac58487f623fdf1ce6824e20f068fce', { reads: true, bytes: false }, [keysLua, 22, 1, keysLua, 25, 1, keysLua, 28, 1, shownLua, 0, 1, boardModule, 10, 1, boardModule, 0, 10, boardModule, 11, 6, shownLua, 1, 11]),
-  parts: ['board', 'shown', 'noted'],
+  script: /* @__PURE__ */ linked('counters/shown', '00fb8a36e21cc7fb8ca2f7ccdee935c63a982387', { reads: true, bytes: false }, shownParts, [{ locals: [1, 2, 3] }, shownLua, 0, 1, boardModule, 0, 17, shownLua, 1, 11]),
+  parts: shownParts,
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0

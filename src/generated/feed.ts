@@ -8,1968 +8,1878 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local token = ARGV[3]
-local ids, ids_at = ARGV, 4
-local refusal, feed = open_feed(meta, call_id.caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
-if remembered then
-local refused = {}
-for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
-refused[#refused + 1] = tonumber(id)
-refused[#refused + 1] = reason
+const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local e={caller=ARGV[1],call=ARGV[2]}
+local f=ARGV[3]
+local g,h=ARGV,4
+local i,j=open_feed(a,e.caller)if i then return i end
+local k,l=recall(j.record,e)if k then return k end
+if l then
+local m={}
+for n,o in string.gmatch(l,'(%d+):(%a+)')do
+m[#m+1]=tonumber(n)
+m[#m+1]=o
 end
-return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
+return{'acked',tonumber(string.match(l,'^%d+')),m}
 end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+j.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,j,f)then
+return{'lost'}
 end
-local done, others, refused, told = {}, {}, {}, ''
-if #ids < ids_at then
-done = work_of(keys, token)
+local m,n,o,p={},{},{},''
+if#g<h then
+m=work_of(K,f)
 end
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-if holder == token then
-local entry = parse_work(redis.call('HGET', work, found.place))
-entry.place = found.place
-done[#done + 1] = entry
+for q,r in ipairs(look_up(d,g,h))do
+local s=r.place and redis.call('ZSCORE',b,r.place)
+if s==f then
+local t=parse_work(redis.call('HGET',c,r.place))
+t.place=r.place
+m[#m+1]=t
 else
-found.holder = holder
-others[#others + 1] = found
+r.holder=s
+n[#n+1]=r
 end
 end
-if #others > 0 then
-refused, told = refuse(keys, feed, others)
+if#n>0 then
+o,p=refuse(K,j,n)
 end
-if #done > 0 then
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
-remove_entries(keys, feed, done)
-if is_over then
-forget_lease(keys, token)
+if#m>0 then
+local q=redis.call('ZCOUNT',b,f,f)==#m
+remove_entries(K,j,m)
+if q then
+forget_lease(K,f)
 end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #done)
+if j.look or j.moved~=0 then
+compact(K,j,#m)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(j)then
+rest_when_empty(K,j)
 end
-remember_answer(meta, call_id, feed.now_ms, #done .. ' ' .. told)
-save_feed(meta, feed)
+remember_answer(a,e,j.now_ms,#m..' '..p)
+save_feed(a,j)
 end
-return { 'acked', #done, refused }` }
-const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 18], text: `local name = ARGV[1]
-local to = ARGV[2]
-local rewind = ARGV[3] == '1'
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-local marker = parse_marker(to)
-if not marker then
+return{'acked',#m,o}` }
+const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]=='1'
+local g,h=open_feed(a,'')if g then return g end
+local i=parse_marker(e)
+if not i then
 return redis.error_reply('INVALID to: not a marker')
 end
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
-return { 'absent' }
+local j=tonumber(redis.call('ZSCORE',b,d)or nil)
+if not j or(i.epoch~=h.epoch and i.epoch~=0)then
+return{'absent'}
 end
-local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
-if not rewind then
-position = math.max(position, known)
+local k=i.epoch==0 and 0 or math.min(i.position,h.last)
+if not f then
+k=math.max(k,j)
 end
-redis.call('ZADD', subscribers, exact(position), name)
-if redis.call('ZSCORE', guards, name) then
-redis.call('ZADD', guards, exact(position), name)
+redis.call('ZADD',b,exact(k),d)
+if redis.call('ZSCORE',c,d)then
+redis.call('ZADD',c,exact(k),d)
 end
-return { 'advanced', format_marker(feed.epoch, position) }` }
-const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
-local begin = ARGV[2] == '1'
-local known, agreed_us = known_number(meta)
-if known and known ~= partitions then
-return { 'other', known }
+return{'advanced',format_marker(h.epoch,k)}` }
+const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+local c=ARGV[2]=='1'
+local d,e=known_number(a)
+if d and d~=b then
+return{'other',d}
 end
-if begin then
-agreed_us = exact(clock_us())
-agree_on(meta, partitions, agreed_us)
-elseif not known then
-return { 'unknown' }
+if c then
+e=exact(clock_us())
+agree_on(a,b,e)
+elseif not d then
+return{'unknown'}
 end
-return { 'agreed', agreed_us }` }
-const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 8, 1, 5, 1, 12, 1, 12], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local call_id = { caller = ARGV[3], call = ARGV[4] }
-local channel = ARGV[5]
-local sharded = ARGV[6] == '1'
-local expire_ms = tonumber(ARGV[7])
-local origin = ARGV[8]
-local bodies, bodies_at = ARGV, 9
-local refusal, feed = open_feed(meta, call_id.caller, codec) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
-if remembered then
-return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+return{'agreed',e}` }
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 8, 1, 5, 1, 12, 1, 12], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e={caller=ARGV[3],call=ARGV[4]}
+local f=ARGV[5]
+local g=ARGV[6]=='1'
+local h=tonumber(ARGV[7])
+local i=ARGV[8]
+local j,k=ARGV,9
+local l,m=open_feed(a,e.caller,c)if l then return l end
+local n,o=recall(m.record,e)if n then return n end
+if o then
+return{'appended',m.epoch,tonumber(string.match(o,'^%d+'))}
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local first = math.max(feed.last + 1, feed.now_us)
-local last = first + #bodies - bodies_at
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms) then
-return { 'declined' }
+m.now_us=clock_us()
+m.now_ms=math.floor(m.now_us/1000)
+local p=math.max(m.last+1,m.now_us)
+local q=p+#j-k
+if m.partitions~=d or not is_quick(m,q,h)then
+return{'declined'}
 end
-for at = bodies_at, #bodies, 1 do
-if #bodies[at] > 16384 then
-return { 'declined' }
-end
-end
-local ttl_ms, bytes = exact(expire_ms), feed.bytes
-local form, base = exact_range(first, last)
-for at = bodies_at, #bodies, 1 do
-local body = bodies[at]
-add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
-bytes = bytes + #body
-end
-note_quick(feed, first, last, expire_ms, meta)
-feed.last, feed.bytes = last, bytes
-save_feed_and_call(meta, feed, call_id, exact(first) .. ' 0')
-wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first }` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local call_id = { caller = ARGV[4], call = ARGV[5] }
-local channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local keep_count = tonumber(ARGV[8])
-local keep_ms = tonumber(ARGV[9])
-local keep_bytes = tonumber(ARGV[10])
-local remember_ms = tonumber(ARGV[11])
-local messages, messages_at = ARGV, 12
-local refusal, feed = open_feed(meta, call_id.caller, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, feed, spread) then
-return { 'unagreed' }
-end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local count, duplicates = (#messages - messages_at + 1) / 5, {}
-local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
-if remembered then
-local first, created = string.match(remembered, '^(%d+) (%d)$')
-for at = messages_at, #messages, 5 do
-local place = (at - messages_at) / 5
-local id = messages[at + 3] ~= ''
-and id_of_key(once, messages[at + 3], feed.now_ms)
-if id and id ~= first + place then
-duplicates[#duplicates + 1] = place
-duplicates[#duplicates + 1] = id
+for r=k,#j,1 do
+if#j[r]>16384 then
+return{'declined'}
 end
 end
-return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
+local r,s=exact(h),m.bytes
+local t,u=exact_range(p,q)
+for v=k,#j,1 do
+local w=j[v]
+add_entry(b,string.format(t,p-u+v-k),r,i,w)
+s=s+#w
 end
-redis.call('HGET', once, '')
-redis.call('ZADD', delayed, 'XX', '0', '')
-local created = begin_feed(meta, feed) and 1 or 0
-local is_kept = keep_count + keep_ms + keep_bytes > 0
-local late = do_due(keys, feed, is_kept, count)
-local log_may_begin, large_before = feed.bytes == 0, feed.large
-local first = math.max(feed.last + 1, feed.now_us)
-local form, base = exact_range(first, first + count)
-local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
-for at = messages_at, #messages, 5 do
-id = id + 1
-local body, ttl_ms, delay_ms =
-messages[at], messages[at + 1], messages[at + 2]
-local key, origin = messages[at + 3], messages[at + 4]
-local known = key ~= '' and id_of_key(once, key, feed.now_ms)
-if known then
-duplicates[#duplicates + 1] = id - first
-duplicates[#duplicates + 1] = known
-elseif delay_ms == '0' then
-add_message(keys, feed, string.format(form, id - base), ttl_ms, origin, body)
-bytes = bytes + #body
-if ttl_ms == '0' then
-feed.lives_until = -1
+note_quick(m,p,q,h,a)
+m.last,m.bytes=q,s
+save_feed_and_call(a,m,e,exact(p)..' 0')
+wake(f,g,'appended')
+return{'appended',m.epoch,p}` }
+const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
+local i={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local j={caller=ARGV[4],call=ARGV[5]}
+local k=ARGV[6]
+local l=ARGV[7]=='1'
+local m=tonumber(ARGV[8])
+local n=tonumber(ARGV[9])
+local o=tonumber(ARGV[10])
+local p=tonumber(ARGV[11])
+local q,r=ARGV,12
+local s,t=open_feed(a,j.caller,h,i.partitions)if s then return s end
+if not take_up(a,t,i)then
+return{'unagreed'}
+end
+t.now_us=clock_us()
+t.now_ms=math.floor(t.now_us/1000)
+local u,v=(#q-r+1)/5,{}
+local w,x=recall(t.record,j)if w then return w end
+if x then
+local y,z=string.match(x,'^(%d+) (%d)$')
+for A=r,#q,5 do
+local B=(A-r)/5
+local C=q[A+3]~=''
+and id_of_key(g,q[A+3],t.now_ms)
+if C and C~=y+B then
+v[#v+1]=B
+v[#v+1]=C
+end
+end
+return{'appended',t.epoch,tonumber(y),tonumber(z),v}
+end
+redis.call('HGET',g,'')
+redis.call('ZADD',e,'XX','0','')
+local y=begin_feed(a,t)and 1 or 0
+local z=m+n+o>0
+local A=do_due(K,t,z,u)
+local B,C=t.bytes==0,t.large
+local D=math.max(t.last+1,t.now_us)
+local E,F=exact_range(D,D+u)
+local G,H,I,J,L={},A>0,0,D-1,0
+for M=r,#q,5 do
+J=J+1
+local N,O,P=
+q[M],q[M+1],q[M+2]
+local Q,R=q[M+3],q[M+4]
+local S=Q~=''and id_of_key(g,Q,t.now_ms)
+if S then
+v[#v+1]=J-D
+v[#v+1]=S
+elseif P=='0'then
+add_message(K,t,string.format(E,J-F),O,R,N)
+L=L+#N
+if O=='0'then
+t.lives_until=-1
 else
-plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+plan_expiry(t,J,tonumber(O),G)
 end
 else
-local visible_at_us = feed.now_us + id - first + delay_ms * 1000
-park_message(keys, feed, id, visible_at_us, string.format('%.0f %s', ttl_ms, origin), body)
-note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
-aside = true
+local T=t.now_us+J-D+P*1000
+park_message(K,t,J,T,string.format('%.0f %s',O,R),N)
+note_parked(t,J,T,tonumber(O))
+H=true
 end
-if key ~= '' and not known then
-remember_key(once, key, id, feed.now_ms + remember_ms)
-keyed = keyed + 1
-end
-end
-feed.last, feed.bytes = id, feed.bytes + bytes
-index_expiry(expiry, indexed)
-if is_kept then
-local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-apply_retention(keys, feed, keep, 100 + count, bytes)
-end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, count)
-end
-if keyed > 0 then
-forget_old_keys(once, keyed, feed.now_ms)
-keep_keys(once, remember_ms)
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, feed.now_ms + remember_ms)
+if Q~=''and not S then
+remember_key(g,Q,J,t.now_ms+p)
+I=I+1
 end
 end
-if must_move(feed) then
-move_all(keys, feed)
+t.last,t.bytes=J,t.bytes+L
+index_expiry(d,G)
+if z then
+local M={count=m,ms=n,bytes=o}
+apply_retention(K,t,M,100+u,L)
 end
-if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
-local aside_keys = { log, bodies, expiry, delayed, parked }
-for _, key in ipairs(aside_keys) do
-keep_with_feed(feed, key)
+if t.look or t.moved~=0 then
+compact(K,t,u)
+end
+if I>0 then
+forget_old_keys(g,I,t.now_ms)
+keep_keys(g,p)
+if t.lives_until~=-1 then
+t.lives_until=math.max(t.lives_until,t.now_ms+p)
 end
 end
-save_feed_and_call(meta, feed, call_id, exact(first) .. ' ' .. created)
-wake(channel, sharded, 'appended')
-return { 'appended', feed.epoch, first, created, duplicates }` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 7, 1, 12, 1, 12, 1, 10, 1, 19], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local token = ARGV[4]
-local dead_ms = tonumber(ARGV[5])
-local dead_channel = ARGV[6]
-local sharded = ARGV[7] == '1'
-local ids, ids_at = ARGV, 8
-local dead_keys = {
-meta = dead_meta,
-log = KEYS[13],
-early = KEYS[14],
-bodies = KEYS[15],
-claimed = KEYS[16],
-leases = KEYS[17],
-returned = KEYS[18],
-work = KEYS[19],
-expiry = KEYS[20],
-parked = KEYS[21],
+if must_move(t)then
+move_all(K,t)
+end
+if B or H or#G>0 or t.large>C then
+local M={b,c,d,e,f}
+for N,O in ipairs(M)do
+keep_with_feed(t,O)
+end
+end
+save_feed_and_call(a,t,j,exact(D)..' '..y)
+wake(k,l,'appended')
+return{'appended',t.epoch,D,y,v}` }
+const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 7, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
+local h={caller=ARGV[2],call=ARGV[3]}
+local i=ARGV[4]
+local j=tonumber(ARGV[5])
+local k=ARGV[6]
+local l=ARGV[7]=='1'
+local m,n=ARGV,8
+local p,q=open_feed(a,h.caller,g)if p then return p end
+local r=read_feed(f,g)
+local s=refusal_of_feed(r)if s then return s end
+local t,u=recall(q.record,h)if t then return t end
+if u then
+return{'buried',tonumber(u)}
+end
+q.now_us=clock_us()
+q.now_ms=math.floor(q.now_us/1000)
+if not is_live(K,q,i)then
+return{'lost'}
+end
+local v={}
+for w,x in ipairs(look_up(e,m,n))do
+local y=x.place
+and redis.call('ZSCORE',c,x.place)==i
+and entry_at(K,q,x.place)
+v[#v+1]=y or nil
+end
+complete_entries(d,v)
+if#v>0 then
+local w=redis.call('ZCOUNT',c,i,i)==#v
+r.partitions,r.now_us,r.now_ms=q.partitions,q.now_us,q.now_ms
+refuse_when_full(a,q)
+try_whole_removal(K)
+local o={
+meta=f,
+log=KEYS[13],
+early=KEYS[14],
+bodies=KEYS[15],
+claimed=KEYS[16],
+leases=KEYS[17],
+returned=KEYS[18],
+work=KEYS[19],
+expiry=KEYS[20],
+parked=KEYS[21],
 }
-local refusal, feed = open_feed(meta, call_id.caller, codec) if refusal then return refusal end
-local dead = read_feed(dead_meta, codec)
-local refusal = refusal_of_feed(dead) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
-if remembered then
-return { 'buried', tonumber(remembered) }
+bury_entries(o,r,b,v,j)
+wake(k,l,'appended')
+remove_entries(K,q,v)
+if w then
+forget_lease(K,i)
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+if q.look or q.moved~=0 then
+compact(K,q,#v)
 end
-local entries = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-local entry = found.place
-and redis.call('ZSCORE', claimed, found.place) == token
-and entry_at(keys, feed, found.place)
-entries[#entries + 1] = entry or nil
+if may_rest(q)then
+rest_when_empty(K,q)
 end
-complete_entries(work, entries)
-if #entries > 0 then
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
-dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
-refuse_when_full(meta, feed)
-try_whole_removal(keys)
-bury_entries(dead_keys, dead, bodies, entries, dead_ms)
-wake(dead_channel, sharded, 'appended')
-remove_entries(keys, feed, entries)
-if is_over then
-forget_lease(keys, token)
+remember_answer(a,h,q.now_ms,exact(#v))
+save_feed(a,q)
 end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #entries)
+return{'buried',#v}` }
+const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 2, 1, 7, -8, 1, 8, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
+local l=tonumber(ARGV[2])
+local n=tonumber(ARGV[5])
+local o=tonumber(ARGV[6])
+local p=tonumber(ARGV[7])
+local q=tonumber(ARGV[8])
+local r=tonumber(ARGV[9])
+local s=ARGV[10]
+local t=ARGV[11]=='1'
+local m={caller=ARGV[3],call=ARGV[4]}
+local u,v=open_feed(a,m.caller,k,l)if u then return u end
+local w=q>0 and read_feed(j,k)or{layout=FEED_LAYOUT}
+local x=refusal_of_feed(w)if x then return x end
+v.now_us=clock_us()
+v.now_ms=math.floor(v.now_us/1000)
+local y,z=recall(v.record,m)if y then return y end
+if z and is_live(K,v,z)then
+local A=tonumber(redis.call('ZSCORE',e,z))
+local B=tell_messages(claimed_entries(K,v,z),c)
+return{'claimed',v.epoch,tonumber(z),A,v.now_ms,0,B}
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if v.epoch==0 then
+return{'empty',0,0}
 end
-remember_answer(meta, call_id, feed.now_ms, exact(#entries))
-save_feed(meta, feed)
+local A=lapse_claims(K,v,1000)
+local B=0
+if has_come(v.visible_at_us,v.now_us)then
+B=show_due(K,v,100+n)
+keep_with_feed(v,c)
 end
-return { 'buried', #entries }` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local call_id = { caller = ARGV[3], call = ARGV[4] }
-local limit = tonumber(ARGV[5])
-local lease_ms = tonumber(ARGV[6])
-local grace_ms = tonumber(ARGV[7])
-local max_claims = tonumber(ARGV[8])
-local dead_ms = tonumber(ARGV[9])
-local dead_channel = ARGV[10]
-local sharded = ARGV[11] == '1'
-local refusal, feed = open_feed(meta, call_id.caller, codec, partitions) if refusal then return refusal end
-local dead = max_claims > 0 and read_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
-local refusal = refusal_of_feed(dead) if refusal then return refusal end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local refusal, known_token = recall(feed.record, call_id) if refusal then return refusal end
-if known_token and is_live(keys, feed, known_token) then
-local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-local messages = tell_messages(claimed_entries(keys, feed, known_token), bodies)
-return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, feed.now_ms, 0, messages }
+local C=new_findings(n,q)
+find_returned(K,v,C)
+find_fresh(K,v,C)
+if#C.dead>0 or#C.free>0 and#C.expired>0 then
+refuse_when_full(a,v)
+redis.call('ZADD',d,'XX','0','')
 end
-if feed.epoch == 0 then
-return { 'empty', 0, 0 }
-end
-local freed = lapse_claims(keys, feed, 1000)
-local shown = 0
-if has_come(feed.visible_at_us, feed.now_us) then
-shown = show_due(keys, feed, 100 + limit)
-keep_with_feed(feed, bodies)
-end
-local found = new_findings(limit, max_claims)
-find_returned(keys, feed, found)
-find_fresh(keys, feed, found)
-if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
-refuse_when_full(meta, feed)
-redis.call('ZADD', claimed, 'XX', '0', '')
-end
-if #found.dead > 0 then
-local dead_keys = {
-meta = dead_meta,
-log = KEYS[15],
-early = KEYS[16],
-bodies = KEYS[17],
-claimed = KEYS[18],
-leases = KEYS[19],
-returned = KEYS[20],
-work = KEYS[21],
-expiry = KEYS[22],
-parked = KEYS[23],
+if#C.dead>0 then
+local D={
+meta=j,
+log=KEYS[15],
+early=KEYS[16],
+bodies=KEYS[17],
+claimed=KEYS[18],
+leases=KEYS[19],
+returned=KEYS[20],
+work=KEYS[21],
+expiry=KEYS[22],
+parked=KEYS[23],
 }
-dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
-try_whole_removal(keys)
-bury_entries(dead_keys, dead, bodies, found.dead, dead_ms)
-wake(dead_channel, sharded, 'appended')
+w.partitions,w.now_us,w.now_ms=v.partitions,v.now_us,v.now_ms
+try_whole_removal(K)
+bury_entries(D,w,c,C.dead,r)
+wake(s,t,'appended')
 end
-if #found.dead + #found.expired > 0 then
-remove_entries(keys, feed, found.dead)
-remove_entries(keys, feed, found.expired)
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #found.dead + #found.expired)
+if#C.dead+#C.expired>0 then
+remove_entries(K,v,C.dead)
+remove_entries(K,v,C.expired)
+if v.look or v.moved~=0 then
+compact(K,v,#C.dead+#C.expired)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
-end
-end
-local expires_at_ms = feed.now_ms + lease_ms
-if #found.free > 0 then
-feed.token = math.max(feed.token + 1, feed.now_us)
-prolong_entries(keys, feed, found.free, expires_at_ms + grace_ms)
-open_claim(keys, feed, lease_ms, found.free)
-remember_answer(meta, call_id, feed.now_ms, exact(feed.token))
-end
-if #found.free + freed + shown > 0 then
-local used = { log, claimed, leases, returned, work, expiry, parked }
-for _, key in ipairs(used) do
-keep_with_feed(feed, key)
+if may_rest(v)then
+rest_when_empty(K,v)
 end
 end
-if must_move(feed) then
-move_all(keys, feed)
+local D=v.now_ms+o
+if#C.free>0 then
+v.token=math.max(v.token+1,v.now_us)
+prolong_entries(K,v,C.free,D+p)
+open_claim(K,v,o,C.free)
+remember_answer(a,m,v.now_ms,exact(v.token))
 end
-save_feed(meta, feed)
-if #found.free > 0 then
-local messages = tell_messages(found.free, bodies)
-return { 'claimed', feed.epoch, feed.token, expires_at_ms, feed.now_ms, #found.dead, messages }
+if#C.free+A+B>0 then
+local E={b,d,e,f,g,h,i}
+for F,G in ipairs(E)do
+keep_with_feed(v,G)
 end
-if #found.dead + #found.expired > 0 then
-return { 'empty', #found.dead, 1 }
 end
-return { 'empty', 0, recheck_after(leases, feed) }` }
-const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local codec = ARGV[1]
-local token = ARGV[2]
-local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+if must_move(v)then
+move_all(K,v)
 end
-local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
-local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
-return {
+save_feed(a,v)
+if#C.free>0 then
+local E=tell_messages(C.free,c)
+return{'claimed',v.epoch,v.token,D,v.now_ms,#C.dead,E}
+end
+if#C.dead+#C.expired>0 then
+return{'empty',#C.dead,1}
+end
+return{'empty',0,recheck_after(e,v)}` }
+const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g,h=open_feed(a,'',e)if g then return g end
+h.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,h,f)then
+return{'lost'}
+end
+local i=tonumber(redis.call('HGET',d,lease_field(f)))
+local j=tonumber(redis.call('ZSCORE',c,f))
+return{
 'claimed',
-feed.epoch,
-lease_ms,
-expires_at_ms,
-feed.now_ms,
-tell_messages(claimed_entries(keys, feed, token), bodies),
+h.epoch,
+i,
+j,
+h.now_ms,
+tell_messages(claimed_entries(K,h,f),b),
 }` }
-const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 37], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local refusal = refusal_of_spread(meta) if refusal then return refusal end
-local all = {
-meta,
-log,
-early,
-bodies,
-claimed,
-leases,
-returned,
-work,
-expiry,
-delayed,
-parked,
-once,
-subscribers,
-guards,
-dead_meta,
-dead_log,
-dead_early,
-dead_bodies,
-dead_claimed,
-dead_leases,
-dead_returned,
-dead_work,
-dead_expiry,
-dead_delayed,
-dead_parked,
-dead_once,
-dead_subscribers,
-dead_guards,
+const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 1, 30, 1, -31, 30, 1, 5], text: `local C=ARGV[1]
+local D=ARGV[2]=='1'
+local E=refusal_of_spread(a)if E then return E end
+local G=0
+local F={
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k,
+l,
+m,
+n,
+o,
+p,
+q,
+r,
+s,
+t,
+u,
+v,
+w,
+x,
+y,
+z,
+A,
+B,
 }
-local existed = 0
-for _, key in ipairs(all) do
-existed = math.max(existed, redis.call('UNLINK', key))
+for H,I in ipairs(F)do
+G=math.max(G,redis.call('UNLINK',I))
 end
-wake(channel, sharded, 'cleared')
-return { 'cleared', existed }` }
-const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-return { 'kept' }
+wake(C,D,'cleared')
+return{'cleared',G}` }
+const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+if redis.call('HGET',a,'agreed_us')~=b then
+return{'kept'}
 end
-redis.call('UNLINK', meta)
-return { 'forgotten' }` }
-const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 18], text: `local token = ARGV[1]
-local lease_ms = tonumber(ARGV[2])
-local grace_ms = tonumber(ARGV[3])
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+redis.call('UNLINK',a)
+return{'forgotten'}` }
+const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 18], text: `local e=ARGV[1]
+local f=tonumber(ARGV[2])
+local g=tonumber(ARGV[3])
+local h,i=open_feed(a,'')if h then return h end
+i.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,i,e)then
+return{'lost'}
 end
-local expires_at_ms = feed.now_ms + lease_ms
-redis.call('HDEL', work, '')
-redis.call('ZADD', leases, expires_at_ms, token)
-local records = { lease_field(token), lease_ms }
-local prolonged = prolong_entries(keys, feed, work_of(keys, token), expires_at_ms + grace_ms)
-for _, entry in ipairs(prolonged) do
-records[#records + 1] = entry.place
-records[#records + 1] = format_work(entry)
+local j=i.now_ms+f
+redis.call('HDEL',c,'')
+redis.call('ZADD',b,j,e)
+local k={lease_field(e),f}
+local l=prolong_entries(K,i,work_of(K,e),j+g)
+for m,n in ipairs(l)do
+k[#k+1]=n.place
+k[#k+1]=format_work(n)
 end
-redis.call('HSET', work, unpack(records))
-local touched = { leases, work, expiry }
-for _, key in ipairs(touched) do
-keep_with_feed(feed, key)
+redis.call('HSET',c,unpack(k))
+local m={b,c,d}
+for n,o in ipairs(m)do
+keep_with_feed(i,o)
 end
-if must_move(feed) then
-move_all(keys, feed)
+if must_move(i)then
+move_all(K,i)
 end
-save_feed(meta, feed)
-return { 'extended', expires_at_ms }` }
-const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 11], text: `local name = ARGV[1]
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-redis.call('ZREM', guards, name)
-if redis.call('ZREM', subscribers, name) == 0 then
-return { 'absent' }
+save_feed(a,i)
+return{'extended',j}` }
+const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 11], text: `local d=ARGV[1]
+local e,f=open_feed(a,'')if e then return e end
+redis.call('ZREM',c,d)
+if redis.call('ZREM',b,d)==0 then
+return{'absent'}
 end
-if may_rest(feed) then
-feed.now_ms = math.floor(clock_us() / 1000)
-rest_when_empty(keys, feed)
-save_feed(meta, feed)
+if may_rest(f)then
+f.now_ms=math.floor(clock_us()/1000)
+rest_when_empty(K,f)
+save_feed(a,f)
 end
-return { 'forgotten' }` }
-const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local codec = ARGV[1]
-local ids, ids_at = ARGV, 2
-local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-feed.now_ms = math.floor(clock_us() / 1000)
-local entries, alive, claims = {}, {}, {}
-local looked, budget = 0, budget_of(#ids)
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if not is_left(budget) then
+return{'forgotten'}` }
+const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local e=ARGV[1]
+local f,g=ARGV,2
+local h,i=open_feed(a,'',e)if h then return h end
+i.now_ms=math.floor(clock_us()/1000)
+local j,k,l={},{},{}
+local m,n=0,budget_of(#f)
+for o,p in ipairs(look_up(d,f,g))do
+if not is_left(n)then
 break
 end
-local is_parked = found.parked ~= nil
-local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
-or entry_at(keys, feed, found.place)
-if entry then
-spend(budget, 1, entry.bytes)
-entries[#entries + 1] = entry
+local q=p.parked~=nil
+local r=q and parse_parked(tonumber(p.id),p.parked)
+or entry_at(K,i,p.place)
+if r then
+spend(n,1,r.bytes)
+j[#j+1]=r
 end
-looked = found.at
+m=p.at
 end
-complete_entries(work, entries)
-local held = find_claimed(keys, feed, entries)
-for _, entry in ipairs(entries) do
-if not has_expired(entry, feed.now_ms) then
-alive[#alive + 1] = entry
-tell_claim(claims, entry.position, held[entry.place])
+complete_entries(c,j)
+local o=find_claimed(K,i,j)
+for p,q in ipairs(j)do
+if not has_expired(q,i.now_ms)then
+k[#k+1]=q
+tell_claim(l,q.position,o[q.place])
 end
 end
-return { 'found', feed.epoch, feed.now_ms, looked, tell_messages(alive, bodies), claims }` }
-const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 1, 1, 1, 5, 1, 14, 1, 29], text: `local codec = ARGV[1]
-local dead_keys = { log = KEYS[12], early = KEYS[13] }
-local refusal, feed = open_feed(meta, '', codec) if refusal then return refusal end
-local dead = read_feed(dead_meta, '')
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-dead.now_us, dead.now_ms = feed.now_us, feed.now_ms
-local function tell_end(answer, raw)
-if not raw then
+return{'found',i.epoch,i.now_ms,m,tell_messages(k,b),l}` }
+const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 3, 5, 16, 1, -16, 14, 2, 2, 1, 1, -2, 1, 1, 7, -35, 1, 34, 17], text: `local m=ARGV[1]
+local o,p=open_feed(a,'',m)if o then return o end
+local q=read_feed(k,'')
+p.now_us=clock_us()
+p.now_ms=math.floor(p.now_us/1000)
+q.now_us,q.now_ms=p.now_us,p.now_ms
+local s,t={},redis.call('XREVRANGE',b,'+','-','COUNT','1')
+local function r(s,t)
+if not t then
 return
 end
-local entry = parse_entry(raw)
-complete_entries(work, { entry })
-local token = redis.call('ZSCORE', claimed, entry.place)
-local held = token and is_live(keys, feed, token)
-local holder = held and tonumber(token) or 0
-local body = body_of(bodies, entry)
-for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
-answer[#answer + 1] = part
+local u=parse_entry(t)
+complete_entries(g,{u})
+local v=redis.call('ZSCORE',e,u.place)
+local w=v and is_live(K,p,v)
+local x=w and tonumber(v)or 0
+local y=body_of(d,u)
+for z,A in ipairs({u.position,u.id,u.expires_at_ms,u.claims,x,y})do
+s[#s+1]=A
 end
 end
-local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
-tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
-local readers = {}
-local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
-for at = 1, #furthest, 2 do
-readers[#readers + 1] = furthest[at]
-readers[#readers + 1] = tonumber(furthest[at + 1])
-readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
+r(s,raws_between(K,p,1,'+',1)[1])
+r(s,t[1]or redis.call('XREVRANGE',c,'+','-','COUNT','1')[1])
+local v=redis.call('ZRANGE',i,'0','99','WITHSCORES')
+local u={}
+for w=1,#v,2 do
+u[#u+1]=v[w]
+u[#u+1]=tonumber(v[w+1])
+u[#u+1]=redis.call('ZSCORE',j,v[w])and 1 or 0
 end
-local visible, waiting = log_length(keys, feed), redis.call('ZCARD', delayed)
-local is_any_due = is_due(leases, feed) or is_due(dead_leases, dead)
-return {
+local w,x=log_length(K,p),redis.call('ZCARD',h)
+local y=is_due(f,p)or is_due(l,q)
+local n={log=KEYS[12],early=KEYS[13]}
+return{
 'inspection',
-feed.epoch,
-feed.last,
-feed.now_ms,
-is_any_due and 1 or 0,
-visible + waiting,
-redis.call('ZCARD', claimed),
-waiting,
-feed.bytes,
-log_length(dead_keys, dead),
-redis.call('ZCARD', leases),
-redis.call('ZCARD', subscribers),
-feed.codec,
-ends,
-readers,
+p.epoch,
+p.last,
+p.now_ms,
+y and 1 or 0,
+w+x,
+redis.call('ZCARD',e),
+x,
+p.bytes,
+log_length(n,q),
+redis.call('ZCARD',f),
+redis.call('ZCARD',i),
+p.codec,
+s,
+u,
 }` }
-const keysLua: LuaText = { file: 'lua/feed/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 3, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 6, -1, 9], text: `local meta = KEYS[1]
-local keys = {
-meta = meta,
-log = KEYS[2],
-local log = KEYS[2]
-log = log,
-local keys = {
-early = KEYS[3],
-local early = KEYS[3]
-early = early,
-bodies = KEYS[4],
-local bodies = KEYS[4]
-bodies = bodies,
-local claimed = KEYS[5]
-claimed = claimed,
-claimed = KEYS[5],
-local claimed = KEYS[2]
-local keys = {
-leases = KEYS[6],
-local leases = KEYS[6]
-leases = leases,
-leases = KEYS[4],
-}
-leases = KEYS[3],
-returned = KEYS[7],
-local returned = KEYS[7]
-returned = returned,
-local returned = KEYS[4]
-local work = KEYS[8]
-work = work,
-work = KEYS[8],
-local work = KEYS[7]
-}
-work = KEYS[5],
-work = KEYS[7],
-local work = KEYS[5]
-expiry = KEYS[9],
-local expiry = KEYS[9]
-expiry = expiry,
-local delayed = KEYS[10]
-delayed = delayed,
-delayed = KEYS[10],
-local delayed = KEYS[8]
-delayed = KEYS[8],
-local parked = KEYS[10]
-parked = parked,
-local parked = KEYS[11]
-parked = KEYS[11],
-local parked = KEYS[8]
-parked = KEYS[9],
-}
-local parked = KEYS[6]
-local once = KEYS[12]
-subscribers = KEYS[11],
-}
-local subscribers = KEYS[2]
-subscribers = KEYS[13],
-subscribers = KEYS[12],
-local subscribers = KEYS[13]
-local subscribers = KEYS[6]
-subscribers = subscribers,
-local subscribers = KEYS[9]
-local subscribers = KEYS[12]
-local guards = KEYS[3]
-guards = KEYS[14],
-}
-guards = KEYS[13],
-local guards = KEYS[14]
-local guards = KEYS[7]
-local guards = KEYS[10]
-local guards = KEYS[13]
-guards = guards,
-local dead_meta = KEYS[12]
-local dead_meta = KEYS[14]
-local dead_meta = KEYS[15]
-local dead_meta = KEYS[11]
-local dead_log = KEYS[16]
-local dead_early = KEYS[17]
-local dead_bodies = KEYS[18]
-local dead_claimed = KEYS[19]
-local dead_leases = KEYS[20]
-local dead_leases = KEYS[14]
-local dead_returned = KEYS[21]
-local dead_work = KEYS[22]
-local dead_expiry = KEYS[23]
-local dead_delayed = KEYS[24]
-local dead_parked = KEYS[25]
-local dead_once = KEYS[26]
-local dead_subscribers = KEYS[27]
-local dead_guards = KEYS[28]` }
-const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local partitions = tonumber(ARGV[1])
-local refusal, feed = open_feed(meta, '', nil, partitions) if refusal then return refusal end
-if feed.partitions > 0 then
-return { 'agreed' }
+const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
+local c,d=open_feed(a,'',nil,b)if c then return c end
+if d.partitions>0 then
+return{'agreed'}
 end
-return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }` }
-const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 25, 1, 18], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local after = ARGV[3]
-local limit = tonumber(ARGV[4])
-local except_origin = ARGV[5]
-local include_claimed = ARGV[6] == '1'
-local include_delayed = ARGV[7] == '1'
-local most_bytes = tonumber(ARGV[8] or 4194304)
-local refusal, feed = open_feed(meta, '', codec, partitions) if refusal then return refusal end
-local start = where_to_start(feed, after)
-if not start then
+return{'proposed',propose(a,FEED_LAYOUT,exact(clock_us()))}` }
+const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=ARGV[3]
+local e=tonumber(ARGV[4])
+local f=ARGV[5]
+local g=ARGV[6]=='1'
+local h=ARGV[7]=='1'
+local i=tonumber(ARGV[8]or 4194304)
+local j,k=open_feed(a,'',b,c)if j then return j end
+local l=where_to_start(k,d)
+if not l then
 return redis.error_reply('INVALID after: not a marker')
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local page = {
-limit = limit,
-left = math.min(4194304, most_bytes),
-except_origin = except_origin,
-hides_claimed = not include_claimed,
-messages = {},
-claims = {},
+k.now_us=clock_us()
+k.now_ms=math.floor(k.now_us/1000)
+local m={
+limit=e,
+left=math.min(4194304,i),
+except_origin=f,
+hides_claimed=not g,
+messages={},
+claims={},
 }
-local position, shown, more, left = read_log(keys, feed, page, start.position)
-local next_marker = format_marker(feed.epoch, position)
-if include_delayed and not more then
-local suffix
-page.limit, page.left = limit - shown, left
-suffix, more = read_delayed(keys, feed, start, page)
-next_marker = next_marker .. suffix
-elseif include_delayed then
-next_marker = next_marker .. start.suffix
+local n,o,p,q=read_log(K,k,m,l.position)
+local r=format_marker(k.epoch,n)
+if h and not p then
+local s
+m.limit,m.left=e-o,q
+s,p=read_delayed(K,k,l,m)
+r=r..s
+elseif h then
+r=r..l.suffix
 end
-local due = has_come(feed.visible_at_us, feed.now_us)
-local recheck_ms = 0
-if feed.visible_at_us > 0 and not due then
-recheck_ms = math.ceil((feed.visible_at_us - feed.now_us) / 1000)
+local s=has_come(k.visible_at_us,k.now_us)
+local t=0
+if k.visible_at_us>0 and not s then
+t=math.ceil((k.visible_at_us-k.now_us)/1000)
 end
-return {
+return{
 'page',
-feed.epoch,
-next_marker,
-more and 1 or 0,
-start.gap and 1 or 0,
-start.reset and 1 or 0,
-due and 1 or 0,
-recheck_ms,
-feed.now_ms,
-page.messages,
-page.claims,
+k.epoch,
+r,
+p and 1 or 0,
+l.gap and 1 or 0,
+l.reset and 1 or 0,
+s and 1 or 0,
+t,
+k.now_ms,
+m.messages,
+m.claims,
 }` }
-const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 6, 1, 28, 1, 6], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local token = ARGV[5]
-local unseen = ARGV[6] == '1'
-local ids, ids_at = ARGV, 7
-local refusal, feed = open_feed(meta, call_id.caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
-if remembered then
-return { 'released', tonumber(remembered) }
+const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 6, 1, 28, 1, 6], text: `local f={caller=ARGV[1],call=ARGV[2]}
+local g=ARGV[3]
+local h=ARGV[4]=='1'
+local i=ARGV[5]
+local j=ARGV[6]=='1'
+local k,l=ARGV,7
+local m,n=open_feed(a,f.caller)if m then return m end
+local o,p=recall(n.record,f)if o then return o end
+if p then
+return{'released',tonumber(p)}
 end
-feed.now_ms = math.floor(clock_us() / 1000)
-if not is_live(keys, feed, token) then
-return { 'lost' }
+n.now_ms=math.floor(clock_us()/1000)
+if not is_live(K,n,i)then
+return{'lost'}
 end
-local places = places_held(claimed, token)
-if #ids >= ids_at then
-places = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if found.place and redis.call('ZSCORE', claimed, found.place) == token then
-places[#places + 1] = found.place
-end
-end
-end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
-if #places > 0 then
-give_back(keys, places)
-if unseen then
-uncount(work, places)
+local q=places_held(b,i)
+if#k>=l then
+q={}
+for r,s in ipairs(look_up(e,k,l))do
+if s.place and redis.call('ZSCORE',b,s.place)==i then
+q[#q+1]=s.place
 end
 end
-if is_over then
-forget_lease(keys, token)
 end
-if is_over or #places > 0 then
-remember_answer(meta, call_id, feed.now_ms, #places)
+local r=redis.call('ZCOUNT',b,i,i)==#q
+if#q>0 then
+give_back(K,q)
+if j then
+uncount(d,q)
 end
-keep_with_feed(feed, returned)
-wake(channel, sharded, 'released')
-return { 'released', #places }` }
-const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 3, 1, 45], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local even_claimed = ARGV[3] == '1'
-local ids, ids_at = ARGV, 4
-local refusal, feed = open_feed(meta, call_id.caller) if refusal then return refusal end
-local refusal, remembered = recall(feed.record, call_id) if refusal then return refusal end
-if remembered then
-local held = {}
-for id in string.gmatch(remembered, ' (%d+)') do
-held[#held + 1] = tonumber(id)
 end
-return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
+if r then
+forget_lease(K,i)
 end
-feed.now_ms = math.floor(clock_us() / 1000)
-local going, parked_ids, held, told = {}, {}, {}, { '' }
-local has_large = false
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-if found.parked then
-parked_ids[#parked_ids + 1] = found.id
-has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
+if r or#q>0 then
+remember_answer(a,f,n.now_ms,#q)
+end
+keep_with_feed(n,c)
+wake(g,h,'released')
+return{'released',#q}` }
+const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 3, 1, 45], text: `local e={caller=ARGV[1],call=ARGV[2]}
+local f=ARGV[3]=='1'
+local g,h=ARGV,4
+local i,j=open_feed(a,e.caller)if i then return i end
+local k,l=recall(j.record,e)if k then return k end
+if l then
+local m={}
+for n in string.gmatch(l,' (%d+)')do
+m[#m+1]=tonumber(n)
+end
+return{'removed',tonumber(string.match(l,'^%d+')),m}
+end
+j.now_ms=math.floor(clock_us()/1000)
+local m,n,o,p={},{},{},{''}
+local q=false
+for r,s in ipairs(look_up(d,g,h))do
+if s.parked then
+n[#n+1]=s.id
+q=q or is_large(parse_parked(tonumber(s.id),s.parked).bytes)
 else
-local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-local entry = entry_at(keys, feed, found.place)
-if entry and holder and is_live(keys, feed, holder) then
-held[#held + 1] = tonumber(found.id)
-told[#told + 1] = found.id
-elseif entry then
-going[#going + 1] = entry
+local t=not f and redis.call('ZSCORE',b,s.place)
+local u=entry_at(K,j,s.place)
+if u and t and is_live(K,j,t)then
+o[#o+1]=tonumber(s.id)
+p[#p+1]=s.id
+elseif u then
+m[#m+1]=u
 end
 end
 end
-local count = #going + #parked_ids
-if count > 0 then
-try_whole_removal(keys)
-if #parked_ids > 0 then
-unpark(keys, parked_ids, has_large)
-feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
+local r=#m+#n
+if r>0 then
+try_whole_removal(K)
+if#n>0 then
+unpark(K,n,q)
+j.visible_at_us=tonumber(redis.call('ZRANGE',c,'0','0','WITHSCORES')[2]or 0)
 end
-remove_entries(keys, feed, going)
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, #going)
+remove_entries(K,j,m)
+if j.look or j.moved~=0 then
+compact(K,j,#m)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(j)then
+rest_when_empty(K,j)
 end
-remember_answer(meta, call_id, feed.now_ms, count .. table.concat(told, ' '))
-save_feed(meta, feed)
+remember_answer(a,e,j.now_ms,r..table.concat(p,' '))
+save_feed(a,j)
 end
-return { 'removed', count, held }` }
-const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local refusal, feed = open_feed(meta, '') if refusal then return refusal end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local shown = 0
-if has_come(feed.visible_at_us, feed.now_us) then
-shown = show_due(keys, feed, 1000)
+return{'removed',r,o}` }
+const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
+local i=ARGV[2]=='1'
+local j,k=open_feed(a,'')if j then return j end
+k.now_us=clock_us()
+k.now_ms=math.floor(k.now_us/1000)
+local l=0
+if has_come(k.visible_at_us,k.now_us)then
+l=show_due(K,k,1000)
 end
-local freed = lapse_claims(keys, feed, 1000)
-if has_come(feed.due_at, feed.now_ms) then
-reap_expired(keys, feed, 500)
+local m=lapse_claims(K,k,1000)
+if has_come(k.due_at,k.now_ms)then
+reap_expired(K,k,500)
 end
-if feed.look or feed.moved ~= 0 then
-compact(keys, feed, 200)
+if k.look or k.moved~=0 then
+compact(K,k,200)
 end
-local touched = { log, bodies, expiry, parked, returned }
-for _, key in ipairs(touched) do
-keep_with_feed(feed, key)
+local n={b,c,f,g,e}
+for o,p in ipairs(n)do
+keep_with_feed(k,p)
 end
-if may_rest(feed) then
-rest_when_empty(keys, feed)
+if may_rest(k)then
+rest_when_empty(K,k)
 end
-save_feed(meta, feed)
-if shown + freed > 0 then
-wake(channel, sharded, 'settled')
+save_feed(a,k)
+if l+m>0 then
+wake(h,i,'settled')
 end
-return { 'settled', is_due(leases, feed) and 1 or 0 }` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 5, 1, 25], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local name = ARGV[4]
-local from = ARGV[5]
-local protected = ARGV[6] == '1'
-local refusal, feed = open_feed(meta, '', codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, feed, spread) then
-return { 'unagreed' }
+return{'settled',is_due(d,k)and 1 or 0}` }
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 5, 1, 25], text: `local d=ARGV[1]
+local e={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local f=ARGV[4]
+local g=ARGV[5]
+local h=ARGV[6]=='1'
+local i,j=open_feed(a,'',d,e.partitions)if i then return i end
+if not take_up(a,j,e)then
+return{'unagreed'}
 end
-local start = where_to_start(feed, from)
-if not start then
+local k=where_to_start(j,g)
+if not k then
 return redis.error_reply('INVALID from: not a marker')
 end
-feed.now_us = clock_us()
-feed.now_ms = math.floor(feed.now_us / 1000)
-local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-local position = known or start.position
-if not known then
-redis.call('ZADD', subscribers, exact(position), name)
+j.now_us=clock_us()
+j.now_ms=math.floor(j.now_us/1000)
+local l=tonumber(redis.call('ZSCORE',b,f)or nil)
+local m=l or k.position
+if not l then
+redis.call('ZADD',b,exact(m),f)
 end
-if protected then
-redis.call('ZADD', guards, exact(position), name)
+if h then
+redis.call('ZADD',c,exact(m),f)
 end
-begin_feed(meta, feed)
-feed.lives_until = -1
-if must_move(feed) then
-move_all(keys, feed)
+begin_feed(a,j)
+j.lives_until=-1
+if must_move(j)then
+move_all(K,j)
 end
-save_feed(meta, feed)
-return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [4, 3, 1, 4, 1, 3, 4, 20, 2, 6, 2, 8, 4, 4, 3, 11, 1, 3, 1, 21, 2, 16, 2, 12, 1, 5, 3, 18, 5, 11, 2, 4, 2, 15, 2, 15], text: `local function lease_field(token)
-return 'lease:' .. token
+save_feed(a,j)
+return{'subscribed',format_marker(j.epoch,m),l and 0 or 1}` }
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -124, 20, 2, 6], text: `local function is_live(a,b,c)
+local d=redis.call('ZSCORE',a.leases,c)
+return d and tonumber(d)>b.now_ms or false
 end
-local function is_live(keys, feed, token)
-local ends_at_ms = redis.call('ZSCORE', keys.leases, token)
-return ends_at_ms and tonumber(ends_at_ms) > feed.now_ms or false
+local function refuse(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+local h='absent'
+if g.holder and is_live(a,b,g.holder)then
+h='held'
+elseif g.parked or entry_at(a,b,g.place)then
+h='unclaimed'
 end
-local function places_held(claimed, token)
-return redis.call('ZRANGEBYSCORE', claimed, token, token)
+d[#d+1]=tonumber(g.id)
+d[#d+1]=h
+e[#e+1]=g.id..':'..h
 end
-local function find_claimed(keys, feed, entries)
-local held = {}
-if #entries == 0 or redis.call('EXISTS', keys.leases) == 0 then
-return held
+return d,table.concat(e,' ')
 end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
+local function forget_lease(a,b)
+local function lease_field(a)
+return'lease:'..a
 end
-local live = {}
-for at, token in ipairs(redis.call('ZMSCORE', keys.claimed, unpack(places))) do
-if token then
-if live[token] == nil then
-live[token] = is_live(keys, feed, token)
+redis.call('HDEL',a.work,lease_field(b))
+redis.call('ZREM',a.leases,b)
 end
-held[places[at]] = live[token] and token or nil
+local function places_held(a,b)
+return redis.call('ZRANGEBYSCORE',a,b,b)
 end
+local function claimed_entries(a,b,c)
+local d={}
+for e,f in ipairs(places_held(a.claimed,c))do
+d[#d+1]=entry_at(a,b,f)
 end
-return held
+complete_entries(a.work,d)
+return d
 end
-local function tell_claim(answer, position, token)
-if token then
-answer[#answer + 1] = position
-answer[#answer + 1] = tonumber(token)
+local function lapse_claims(a,b,c)
+local d=0
+local function give_back(a,b)
+redis.call('HDEL',a.work,'')
+redis.call('ZADD',a.returned,'XX','0','')
+redis.call('ZREM',a.claimed,unpack(b))
+local c={}
+for d,e in ipairs(b)do
+c[#c+1]=e
+c[#c+1]=e
 end
+redis.call('ZADD',a.returned,unpack(c))
 end
-local function claimed_entries(keys, feed, token)
-local entries = {}
-for _, place in ipairs(places_held(keys.claimed, token)) do
-entries[#entries + 1] = entry_at(keys, feed, place)
-end
-complete_entries(keys.work, entries)
-return entries
-end
-local function new_findings(limit, max_claims)
-local budget = budget_of(2 * limit + 200)
-return { free = {}, dead = {}, expired = {}, limit = limit, max_claims = max_claims, budget = budget }
-end
-local function sort_out(feed, found, entry)
-local kind, bytes = 'free', entry.bytes
-if has_expired(entry, feed.now_ms) then
-kind, bytes = 'expired', read_of(entry)
-elseif found.max_claims > 0 and entry.claims >= found.max_claims then
-kind = 'dead'
-end
-spend(found.budget, 1, bytes)
-local among = found[kind]
-among[#among + 1] = entry
-end
-local function is_looking(found)
-return #found.free < found.limit and is_left(found.budget)
-end
-local function find_returned(keys, feed, found)
-local from = 0
-while is_looking(found) do
-local chunk = math.min(found.limit - #found.free, at_once(found.budget))
-local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
-for _, place in ipairs(places) do
-entries[#entries + 1] = entry_at(keys, feed, place)
-end
-complete_entries(keys.work, entries)
-for _, entry in ipairs(entries) do
-if not is_looking(found) then
-return
-end
-sort_out(feed, found, entry)
-end
-from = from + #places
-if #places < chunk then
-return
-end
-end
-end
-local function find_fresh(keys, feed, found)
-while is_looking(found) do
-local chunk = math.min(found.limit - #found.free, at_once(found.budget))
-local entries = entries_between(keys, feed, feed.front + 1, '+', chunk)
-for _, entry in ipairs(entries) do
-if not is_looking(found) then
-return
-end
-sort_out(feed, found, entry)
-feed.front = entry.position
-end
-if #entries < chunk then
-return
-end
-end
-end
-local function open_claim(keys, feed, lease_ms, entries)
-local token = exact(feed.token)
-local scored, known, places = {}, { lease_field(token), lease_ms }, {}
-for at, entry in ipairs(entries) do
-entry.claims = entry.claims + 1
-places[at] = entry.place
-scored[#scored + 1] = token
-scored[#scored + 1] = entry.place
-known[#known + 1] = entry.place
-known[#known + 1] = format_work(entry)
-end
-redis.call('ZADD', keys.claimed, unpack(scored))
-redis.call('ZREM', keys.returned, '')
-redis.call('HSET', keys.work, unpack(known))
-redis.call('ZADD', keys.leases, feed.now_ms + lease_ms, token)
-redis.call('ZREM', keys.returned, unpack(places))
-end
-local function prolong_entries(keys, feed, entries, until_ms)
-local prolonged, scored = {}, {}
-for _, entry in ipairs(entries) do
-if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-entry.expires_at_ms = until_ms
-prolonged[#prolonged + 1] = entry
-scored[#scored + 1] = until_ms
-scored[#scored + 1] = entry.place
-end
-end
-if #prolonged > 0 then
-redis.call('ZADD', keys.expiry, unpack(scored))
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, until_ms)
-end
-end
-return prolonged
-end
-local function give_back(keys, places)
-redis.call('HDEL', keys.work, '')
-redis.call('ZADD', keys.returned, 'XX', '0', '')
-redis.call('ZREM', keys.claimed, unpack(places))
-local scored = {}
-for _, place in ipairs(places) do
-scored[#scored + 1] = place
-scored[#scored + 1] = place
-end
-redis.call('ZADD', keys.returned, unpack(scored))
-end
-local function forget_lease(keys, token)
-redis.call('HDEL', keys.work, lease_field(token))
-redis.call('ZREM', keys.leases, token)
-end
-local function lapse_claims(keys, feed, budget)
-local freed = 0
-for _, token in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', feed.now_ms, 'LIMIT', '0', '100')) do
-local places = places_held(keys.claimed, token)
-if freed > 0 and freed + #places > budget then
+for e,f in ipairs(redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0','100'))do
+local g=places_held(a.claimed,f)
+if d>0 and d+#g>c then
 break
 end
-if #places > 0 then
-give_back(keys, places)
+if#g>0 then
+give_back(a,g)
 end
-forget_lease(keys, token)
-freed = freed + #places
+forget_lease(a,f)
+d=d+#g
 end
-return freed
+return d
 end
-local function refuse(keys, feed, others)
-local refused, told = {}, {}
-for _, found in ipairs(others) do
-local reason = 'absent'
-if found.holder and is_live(keys, feed, found.holder) then
-reason = 'held'
-elseif found.parked or entry_at(keys, feed, found.place) then
-reason = 'unclaimed'
+local function new_findings(a,b)
+local c=budget_of(2*a+200)
+return{free={},dead={},expired={},limit=a,max_claims=b,budget=c}
 end
-refused[#refused + 1] = tonumber(found.id)
-refused[#refused + 1] = reason
-told[#told + 1] = found.id .. ':' .. reason
+local function is_looking(a)
+return#a.free<a.limit and is_left(a.budget)
 end
-return refused, table.concat(told, ' ')
+local function sort_out(a,b,c)
+local d,e='free',c.bytes
+if has_expired(c,a.now_ms)then
+d,e='expired',read_of(c)
+elseif b.max_claims>0 and c.claims>=b.max_claims then
+d='dead'
+end
+spend(b.budget,1,e)
+local f=b[d]
+f[#f+1]=c
+end
+local function find_returned(a,b,c)
+local d=0
+while is_looking(c)do
+local e=math.min(c.limit-#c.free,at_once(c.budget))
+local f,g=redis.call('ZRANGE',a.returned,d,d+e-1),{}
+for h,i in ipairs(f)do
+g[#g+1]=entry_at(a,b,i)
+end
+complete_entries(a.work,g)
+for h,i in ipairs(g)do
+if not is_looking(c)then
+return
+end
+sort_out(b,c,i)
+end
+d=d+#f
+if#f<e then
+return
+end
+end
+end
+local function find_fresh(a,b,c)
+while is_looking(c)do
+local d=math.min(c.limit-#c.free,at_once(c.budget))
+local e=entries_between(a,b,b.front+1,'+',d)
+for f,g in ipairs(e)do
+if not is_looking(c)then
+return
+end
+sort_out(b,c,g)
+b.front=g.position
+end
+if#e<d then
+return
+end
+end
+end
+local function prolong_entries(a,b,c,d)
+local e,f={},{}
+for g,h in ipairs(c)do
+if h.expires_at_ms~=0 and h.expires_at_ms<d then
+h.expires_at_ms=d
+e[#e+1]=h
+f[#f+1]=d
+f[#f+1]=h.place
+end
+end
+if#e>0 then
+redis.call('ZADD',a.expiry,unpack(f))
+if b.lives_until~=-1 then
+b.lives_until=math.max(b.lives_until,d)
+end
+end
+return e
+end
+local function open_claim(a,b,c,d)
+local e=exact(b.token)
+local f,g,h={},{lease_field(e),c},{}
+for i,j in ipairs(d)do
+j.claims=j.claims+1
+h[i]=j.place
+f[#f+1]=e
+f[#f+1]=j.place
+g[#g+1]=j.place
+g[#g+1]=format_work(j)
+end
+redis.call('ZADD',a.claimed,unpack(f))
+redis.call('ZREM',a.returned,'')
+redis.call('HSET',a.work,unpack(g))
+redis.call('ZADD',a.leases,b.now_ms+c,e)
+redis.call('ZREM',a.returned,unpack(h))
+end
+local function find_claimed(a,b,c)
+local d={}
+if#c==0 or redis.call('EXISTS',a.leases)==0 then
+return d
+end
+local e={}
+for f,g in ipairs(c)do
+e[f]=g.place
+end
+local f={}
+for g,h in ipairs(redis.call('ZMSCORE',a.claimed,unpack(e)))do
+if h then
+if f[h]==nil then
+f[h]=is_live(a,b,h)
+end
+d[e[g]]=f[h]and h or nil
+end
+end
+return d
+end
+local function tell_claim(a,b,c)
+if c then
+a[#a+1]=b
+a[#a+1]=tonumber(c)
+end
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [7, 2, 1, 3, 1, 6, 1, 3, 2, 6, 1, 12, 3, 4, 3, 5, 1, 14], text: `local function is_sparse(keys, feed)
-local length = redis.pcall('XLEN', keys.log)
-if type(length) ~= 'number' or length == 0 then
+const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8], text: `local function compact(a,b,c)
+if b.moved==0 then
+local function is_sparse(a,b)
+local c=redis.pcall('XLEN',a.log)
+if type(c)~='number'or c==0 then
 return false
 end
-local info, nodes = redis.pcall('XINFO', 'STREAM', keys.log), 0
-for at = 1, #info, 2 do
-if info[at] == 'radix-tree-keys' then
-nodes = info[at + 1]
+local d,e=redis.pcall('XINFO','STREAM',a.log),0
+for f=1,#d,2 do
+if d[f]=='radix-tree-keys'then
+e=d[f+1]
 end
 end
-local bytes = feed.bytes - feed.large + 40 * length
-return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+local f=b.bytes-b.large+40*c
+return e>16+3*math.max(f/4096,c/100)
 end
-local function move_oldest(keys, feed, budget)
+if not is_sparse(a,b)then
+return
+end
+redis.call('UNLINK',a.early)
+local function may_rename(a)
+local b=redis.pcall('RENAME',a.early,a.log)
+return string.find(b.err or'','no such key',1,true)~=nil
+end
+if not may_rename(a)then
+return
+end
+stand_apart(a.meta,b)
+end
+local function move_oldest(a,b,c)
 repeat
-local wanted, moved = at_once(budget), {}
-for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-moved[at] = raw[1]
-spend(budget, 1, #raw[2][#raw[2]])
+local d,e=at_once(c),{}
+for f,g in ipairs(redis.call('XRANGE',a.log,'-','+','COUNT',d))do
+redis.call('XADD',a.early,g[1],unpack(g[2]))
+e[f]=g[1]
+spend(c,1,#g[2][#g[2]])
 end
-if #moved > 0 then
-redis.call('XDEL', keys.log, unpack(moved))
-feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
+b.moved=tonumber(string.sub(e[#e],1,-3))
 end
-if #moved < wanted then
+if#e<d then
 return true
 end
-until not is_left(budget)
+until not is_left(c)
 return false
 end
-local function may_rename(keys)
-local refusal = redis.pcall('RENAME', keys.early, keys.log)
-return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-local function compact(keys, feed, done)
-if feed.moved == 0 then
-if not is_sparse(keys, feed) then
-return
-end
-redis.call('UNLINK', keys.early)
-if not may_rename(keys) then
-return
-end
-stand_apart(keys.meta, feed)
-end
-if move_oldest(keys, feed, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-redis.call('RENAME', keys.early, keys.log)
-feed.moved = 0
-keep_with_feed(feed, keys.log)
+if move_oldest(a,b,budget_of(4+2*c))and redis.call('EXISTS',a.early)==1 then
+redis.call('RENAME',a.early,a.log)
+b.moved=0
+keep_with_feed(b,a.log)
 else
-keep_with_feed(feed, keys.early)
+keep_with_feed(b,a.early)
 end
 end` }
-const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 1, 3, 2, 16, 2, 11, 2, 10, 2, 26], text: `local function parse_work(text)
-local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-return {
-claims = tonumber(claims),
-bytes = tonumber(bytes),
-expires_at_ms = tonumber(expires_at_ms),
-id = tonumber(id),
+const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 24, 11, -29, 16, 27, 2, -14, 10, 4, 24, -74, 3], text: `local function parse_work(a)
+local b,c,d,e=string.match(a,'^(%d+) (%d+) (%d+) (%d+)$')
+return{
+claims=tonumber(b),
+bytes=tonumber(c),
+expires_at_ms=tonumber(d),
+id=tonumber(e),
 }
 end
-local function format_work(entry)
-return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+local function work_of(a,b)
+local c=redis.call('ZRANGEBYSCORE',a.claimed,b,b)
+local d={}
+if#c>0 then
+for e,f in ipairs(redis.call('HMGET',a.work,unpack(c)))do
+d[e]=parse_work(f)
+d[e].place=c[e]
 end
-local function complete_entries(work, entries)
-if #entries == 0 or redis.call('EXISTS', work) == 0 then
+end
+return d
+end
+local function complete_entries(a,b)
+if#b==0 or redis.call('EXISTS',a)==0 then
 return
 end
-local places = {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
+local c={}
+for d,e in ipairs(b)do
+c[d]=e.place
 end
-for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-if known then
-local record = parse_work(known)
-entries[at].claims = record.claims
-entries[at].expires_at_ms = record.expires_at_ms
-end
-end
-end
-local function work_of(keys, token)
-local places = redis.call('ZRANGEBYSCORE', keys.claimed, token, token)
-local entries = {}
-if #places > 0 then
-for at, known in ipairs(redis.call('HMGET', keys.work, unpack(places))) do
-entries[at] = parse_work(known)
-entries[at].place = places[at]
+for d,e in ipairs(redis.call('HMGET',a,unpack(c)))do
+if e then
+local f=parse_work(e)
+b[d].claims=f.claims
+b[d].expires_at_ms=f.expires_at_ms
 end
 end
-return entries
 end
-local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
-dead.last = math.max(dead.last, dead.now_us - 1)
-for _, entry in ipairs(entries) do
-if dead_ms > 0 then
-entry.expires_at_ms = dead.now_ms + dead_ms
+local function bury_entries(a,b,c,d,e)
+begin_feed(a.meta,b)
+local function store_dead(a,b,c,d,e)
+b.last=math.max(b.last,b.now_us-1)
+for f,g in ipairs(d)do
+if e>0 then
+g.expires_at_ms=b.now_ms+e
 end
-entry.body = body_of(bodies, entry)
-store_late(dead_keys, dead, entry)
+g.body=body_of(c,g)
+store_late(a,b,g)
 end
 end
-local function bury_entries(dead_keys, dead, bodies, entries, dead_ms)
-begin_feed(dead_keys.meta, dead)
-store_dead(dead_keys, dead, bodies, entries, dead_ms)
-if has_come(dead.due_at, dead.now_ms) then
-reap_expired(dead_keys, dead, 50 + #entries)
+store_dead(a,b,c,d,e)
+if has_come(b.due_at,b.now_ms)then
+reap_expired(a,b,50+#d)
 end
-if dead.look or dead.moved ~= 0 then
-compact(dead_keys, dead, #entries)
+if b.look or b.moved~=0 then
+compact(a,b,#d)
 end
-if must_move(dead) or dead.kept_until > 0 then
-local moving = {
-dead_keys.meta,
-dead_keys.log,
-dead_keys.early,
-dead_keys.bodies,
-dead_keys.claimed,
-dead_keys.leases,
-dead_keys.returned,
-dead_keys.work,
-dead_keys.expiry,
-dead_keys.parked,
+if must_move(b)or b.kept_until>0 then
+local f={
+a.meta,
+a.log,
+a.early,
+a.bodies,
+a.claimed,
+a.leases,
+a.returned,
+a.work,
+a.expiry,
+a.parked,
 }
-move_keys(dead, moving)
+move_keys(b,f)
 end
-save_feed(dead_keys.meta, dead)
+save_feed(a.meta,b)
+end
+local function format_work(a)
+return string.format('%d %d %.0f %.0f',a.claims,a.bytes,a.expires_at_ms,a.id)
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [6, 14, 2, 10, 2, 10, 2, 7, 2, 5, 5, 7, 2, 20, 1, 3, 3, 28, 2, 9], text: `local function parse_parked(id, text)
-local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-local life = tonumber(ttl_ms)
-return {
-id = id,
-place = '',
-position = 0,
-origin = origin,
-bytes = tonumber(size) or #text - start + 1,
-body = size == '' and string.sub(text, start) or nil,
-claims = 0,
-expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [74, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
+local d,e=0,budget_of(c)
+local function try_showing(a,b)
+redis.call('HDEL',a.parked,'')
+redis.call('HSET',a.meta,'codec',b.codec)
+redis.call('ZREM',a.delayed,'')
+redis.call('ZADD',a.expiry,'XX','0','')
+redis.call('ZRANGE',a.delayed,'0','0')
+end
+try_showing(a,b)
+b.last=math.max(b.last,b.now_us-1)
+local f=redis.call('ZRANGEBYSCORE',a.delayed,'-inf',exact(b.now_us),'LIMIT','0',c)
+local function parse_parked(a,b)
+local c,d,e,f=string.match(b,'^(%d+) (%S*) ?(%d*)\\n()')
+local g=tonumber(c)
+return{
+id=a,
+place='',
+position=0,
+origin=d,
+bytes=tonumber(e)or#b-f+1,
+body=e==''and string.sub(b,f)or nil,
+claims=0,
+expires_at_ms=g==0 and 0 or math.floor(a/1000)+g,
 }
 end
-local function park_message(keys, feed, id, visible_at_us, head, body)
-if is_large(#body) then
-redis.call('HSET', keys.bodies, exact(id), body)
-stand_apart(keys.meta, feed)
-redis.call('HSET', keys.parked, exact(id), head .. ' ' .. #body .. '\\n')
-else
-redis.call('HSET', keys.parked, exact(id), head .. '\\n' .. body)
-end
-redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
-end
-local function note_parked(feed, id, visible_at_us, ttl_ms)
-if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
-feed.visible_at_us = visible_at_us
-end
-if ttl_ms == 0 then
-feed.lives_until = -1
-elseif feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
+local function unpark(a,b,c)
+redis.call('ZREM',a.delayed,unpack(b))
+redis.call('HDEL',a.parked,unpack(b))
+if c then
+redis.call('HDEL',a.bodies,unpack(b))
 end
 end
-local function unpark(keys, ids, has_large)
-redis.call('ZREM', keys.delayed, unpack(ids))
-redis.call('HDEL', keys.parked, unpack(ids))
-if has_large then
-redis.call('HDEL', keys.bodies, unpack(ids))
-end
-end
-local function is_due(leases, feed)
-return has_come(feed.due_at, feed.now_ms)
-or has_come(feed.visible_at_us, feed.now_us)
-or redis.call('ZCOUNT', leases, '-inf', feed.now_ms) > 0
-end
-local function try_showing(keys, feed)
-redis.call('HDEL', keys.parked, '')
-redis.call('HSET', keys.meta, 'codec', feed.codec)
-redis.call('ZREM', keys.delayed, '')
-redis.call('ZADD', keys.expiry, 'XX', '0', '')
-redis.call('ZRANGE', keys.delayed, '0', '0')
-end
-local function show_due(keys, feed, most)
-local shown, budget = 0, budget_of(most)
-try_showing(keys, feed)
-feed.last = math.max(feed.last, feed.now_us - 1)
-local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(feed.now_us), 'LIMIT', '0', most)
-for _, id in ipairs(ids) do
-if not is_left(budget) then
+for g,h in ipairs(f)do
+if not is_left(e)then
 break
 end
-local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
-spend(budget, 1, read_of(entry))
-if has_expired(entry, feed.now_ms) then
-unpark(keys, { id }, is_large(entry.bytes))
+local i=parse_parked(tonumber(h),redis.call('HGET',a.parked,h))
+spend(e,1,read_of(i))
+if has_expired(i,b.now_ms)then
+unpark(a,{h},is_large(i.bytes))
 else
-store_late(keys, feed, entry)
-shown = shown + 1
-redis.call('ZREM', keys.delayed, id)
+store_late(a,b,i)
+d=d+1
+redis.call('ZREM',a.delayed,h)
 end
 end
-feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-save_feed(keys.meta, feed)
-return shown
+b.visible_at_us=tonumber(redis.call('ZRANGE',a.delayed,'0','0','WITHSCORES')[2]or 0)
+save_feed(a.meta,b)
+return d
 end
-local function read_delayed(keys, feed, start, page)
-local from = 0
-if start.id then
-local rank = redis.call('ZRANK', keys.delayed, exact(start.id))
-from = rank and rank + 1 or redis.call('ZCOUNT', keys.delayed, '-inf', exact(start.visible_at_us))
-end
-local suffix, count, limit = start.suffix, redis.call('ZCARD', keys.delayed), page.limit
-if limit == 0 then
-return suffix, count > from
-end
-local budget = { elements = limit, bytes = page.left }
-local found = redis.call('ZRANGE', keys.delayed, from, from + limit - 1, 'WITHSCORES')
-for at = 1, #found, 2 do
-if not is_left(budget) then
-return suffix, true
-end
-local entry = parse_parked(tonumber(found[at]), redis.call('HGET', keys.parked, found[at]))
-local own = page.except_origin ~= '' and entry.origin == page.except_origin
-if own or has_expired(entry, feed.now_ms) then
-spend(budget, 1, read_of(entry))
+local function park_message(a,b,c,d,e,f)
+if is_large(#f)then
+redis.call('HSET',a.bodies,exact(c),f)
+stand_apart(a.meta,b)
+redis.call('HSET',a.parked,exact(c),e..' '..#f..'\\n')
 else
-spend(budget, 1, entry.bytes)
-tell_message(page.messages, entry, keys.bodies)
+redis.call('HSET',a.parked,exact(c),e..'\\n'..f)
 end
-suffix = string.format('-%.0f-%s', found[at + 1], found[at])
+redis.call('ZADD',a.delayed,exact(d),exact(c))
 end
-return suffix, count > from + limit
+local function note_parked(a,b,c,d)
+if a.visible_at_us==0 or c<a.visible_at_us then
+a.visible_at_us=c
 end
-local function recheck_after(leases, feed)
-local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
-local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
-local next_ms = lapse_at_ms
-if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
-next_ms = visible_at_ms
+if d==0 then
+a.lives_until=-1
+elseif a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,math.floor(b/1000)+d)
 end
-return next_ms == 0 and 0 or math.max(1, next_ms - feed.now_ms)
+end
+local function recheck_after(a,b)
+local c=tonumber(redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]or 0)
+local d=math.ceil(b.visible_at_us/1000)
+local e=c
+if e==0 or(d>0 and d<e)then
+e=d
+end
+return e==0 and 0 or math.max(1,e-b.now_ms)
+end
+local function is_due(a,b)
+return has_come(b.due_at,b.now_ms)
+or has_come(b.visible_at_us,b.now_us)
+or redis.call('ZCOUNT',a,'-inf',b.now_ms)>0
+end
+local function read_delayed(a,b,c,d)
+local e=0
+if c.id then
+local f=redis.call('ZRANK',a.delayed,exact(c.id))
+e=f and f+1 or redis.call('ZCOUNT',a.delayed,'-inf',exact(c.visible_at_us))
+end
+local f,g,h=c.suffix,redis.call('ZCARD',a.delayed),d.limit
+if h==0 then
+return f,g>e
+end
+local i={elements=h,bytes=d.left}
+local j=redis.call('ZRANGE',a.delayed,e,e+h-1,'WITHSCORES')
+for k=1,#j,2 do
+if not is_left(i)then
+return f,true
+end
+local l=parse_parked(tonumber(j[k]),redis.call('HGET',a.parked,j[k]))
+local m=d.except_origin~=''and l.origin==d.except_origin
+if m or has_expired(l,b.now_ms)then
+spend(i,1,read_of(l))
+else
+spend(i,1,l.bytes)
+tell_message(d.messages,l,a.bodies)
+end
+f=string.format('-%.0f-%s',j[k+1],j[k])
+end
+return f,g>e+h
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [4, 3, 2, 3, 2, 3, 10, 1, 3, 26, 1, 2, 1, 11, 2, 12, 1, 7, 1, 9, 2, 7, 4, 5, 2, 8, 4, 25, 2, 4, 2, 3], text: `local function is_large(bytes)
-return bytes > 16384
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -158, 3], text: `local lives_read,plain_extras={},{}
+local function read_entry(a)
+local b,c=string.sub(a[1],1,-3),a[2]
+local d=tonumber(b)
+if c[1]~='t'then
+return b,d,d,0,'',c[2]
 end
-local function body_of(bodies, entry)
-return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+local e,f,g=lives_read[c[2]],c[4],d
+if not e then
+e=tonumber(c[2])
+lives_read[c[2]]=e
 end
-local function read_of(entry)
-return entry.body and entry.bytes or 0
-end
-local lives_read, plain_extras = {}, {}
-local function read_entry(raw)
-local place, fields = string.sub(raw[1], 1, -3), raw[2]
-local position = tonumber(place)
-if fields[1] ~= 't' then
-return place, position, position, 0, '', fields[2]
-end
-local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-if not ttl_ms then
-ttl_ms = tonumber(fields[2])
-lives_read[fields[2]] = ttl_ms
-end
-local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-if not plain_extras[extra] then
-local mark = string.find(extra, '#', 1, true)
-if mark then
-id = tonumber(string.sub(extra, mark + 1))
-extra = string.sub(extra, 1, mark - 1)
+local h=e==0 and 0 or(d-d%1000)/1000+e
+if not plain_extras[f]then
+local i=string.find(f,'#',1,true)
+if i then
+g=tonumber(string.sub(f,i+1))
+f=string.sub(f,1,i-1)
 else
-plain_extras[extra] = true
+plain_extras[f]=true
 end
 end
-if fields[5] == 's' then
-return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+if c[5]=='s'then
+return b,d,g,h,f,nil,tonumber(c[6])
 end
-return place, position, id, expires_at_ms, extra, fields[6]
+return b,d,g,h,f,c[6]
 end
-local function parse_entry(raw)
-local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-return {
-place = place,
-position = position,
-id = id,
-expires_at_ms = expires_at_ms,
-origin = origin,
-bytes = size or #body,
-body = body,
-claims = 0,
+local function parse_entry(a)
+local b,c,d,e,f,g,h=read_entry(a)
+return{
+place=b,
+position=c,
+id=d,
+expires_at_ms=e,
+origin=f,
+bytes=h or#g,
+body=g,
+claims=0,
 }
 end
-local function raws_between(keys, feed, from, to, count)
-if from > feed.moved then
-return redis.call('XRANGE', keys.log, exact(from), to, 'COUNT', count)
-end
-local raws = redis.call('XRANGE', keys.early, exact(from), to, 'COUNT', count)
-if #raws < count then
-for _, raw in ipairs(redis.call('XRANGE', keys.log, '-', to, 'COUNT', count - #raws)) do
-raws[#raws + 1] = raw
-end
-end
-return raws
-end
-local function entries_between(keys, feed, from, to, count)
-local entries = raws_between(keys, feed, from, to, count)
-for at = 1, #entries do
-entries[at] = parse_entry(entries[at])
-end
-return entries
-end
-local function entry_at(keys, feed, place)
-local raws
-if feed.moved == 0 or tonumber(place) > feed.moved then
-raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+local function entry_at(a,b,c)
+local d
+if b.moved==0 or tonumber(c)>b.moved then
+d=redis.call('XRANGE',a.log,c,c,'COUNT','1')
 else
-raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+d=redis.call('XRANGE',a.early,c,c,'COUNT','1')
 end
-return raws[1] and parse_entry(raws[1])
+return d[1]and parse_entry(d[1])
 end
-local function add_entry(log, place, ttl_ms, extra, body)
-if ttl_ms == '0' and extra == '' then
-redis.call('XADD', log, place, 'b', body)
+local function add_entry(a,b,c,d,e)
+if c=='0'and d==''then
+redis.call('XADD',a,b,'b',e)
 else
-redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+redis.call('XADD',a,b,'t',c,'x',d,'b',e)
 end
 end
-local function add_large_entry(keys, feed, place, ttl_ms, extra, bytes)
-stand_apart(keys.meta, feed)
-redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-feed.large = feed.large + bytes
+local function read_of(a)
+return a.body and a.bytes or 0
 end
-local function add_message(keys, feed, place, ttl_ms, origin, body)
-if is_large(#body) then
-redis.call('HSET', keys.bodies, place, body)
-add_large_entry(keys, feed, place, ttl_ms, origin, #body)
+local function is_large(a)
+return a>16384
+end
+local function add_large_entry(a,b,c,d,e,f)
+stand_apart(a.meta,b)
+redis.call('XADD',a.log,c,'t',d,'x',e,'s',f)
+b.large=b.large+f
+end
+local function has_come(a,b)
+return a~=0 and a<=b
+end
+local function store_late(a,b,c)
+b.last=b.last+1
+local d,e=exact(b.last),exact(c.id)
+local f,g=c.origin..'#'..e,'0'
+if c.expires_at_ms~=0 then
+g=exact(math.max(1,c.expires_at_ms-math.floor(b.last/1000)))
+end
+if is_large(c.bytes)then
+if c.body then
+redis.call('HSET',a.bodies,e,c.body)
+end
+add_large_entry(a,b,d,g,f,c.bytes)
 else
-add_entry(keys.log, place, ttl_ms, origin, body)
+add_entry(a.log,d,g,f,c.body)
 end
-end
-local function store_late(keys, feed, entry)
-feed.last = feed.last + 1
-local place, id = exact(feed.last), exact(entry.id)
-local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-if entry.expires_at_ms ~= 0 then
-ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-end
-if is_large(entry.bytes) then
-if entry.body then
-redis.call('HSET', keys.bodies, id, entry.body)
-end
-add_large_entry(keys, feed, place, ttl_ms, extra, entry.bytes)
+redis.call('HSET',a.parked,e,'@'..d)
+b.bytes=b.bytes+c.bytes
+if g=='0'then
+b.lives_until=-1
 else
-add_entry(keys.log, place, ttl_ms, extra, entry.body)
+local h=math.floor(b.last/1000)+g
+redis.call('ZADD',a.expiry,h,d)
+note_expiry(b,h)
 end
-redis.call('HSET', keys.parked, id, '@' .. place)
-feed.bytes = feed.bytes + entry.bytes
-if ttl_ms == '0' then
-feed.lives_until = -1
+end
+local function raws_between(a,b,c,d,e)
+if c>b.moved then
+return redis.call('XRANGE',a.log,exact(c),d,'COUNT',e)
+end
+local f=redis.call('XRANGE',a.early,exact(c),d,'COUNT',e)
+if#f<e then
+for g,h in ipairs(redis.call('XRANGE',a.log,'-',d,'COUNT',e-#f))do
+f[#f+1]=h
+end
+end
+return f
+end
+local function entries_between(a,b,c,d,e)
+local f=raws_between(a,b,c,d,e)
+for g=1,#f do
+f[g]=parse_entry(f[g])
+end
+return f
+end
+local function add_message(a,b,c,d,e,f)
+if is_large(#f)then
+redis.call('HSET',a.bodies,c,f)
+add_large_entry(a,b,c,d,e,#f)
 else
-local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-redis.call('ZADD', keys.expiry, expires_at_ms, place)
-note_expiry(feed, expires_at_ms)
+add_entry(a.log,c,d,e,f)
 end
 end
-local function log_length(keys, feed)
-local length = redis.call('XLEN', keys.log)
-return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+local function log_length(a,b)
+local c=redis.call('XLEN',a.log)
+return b.moved==0 and c or c+redis.call('XLEN',a.early)
 end
-local function has_come(moment, now)
-return moment ~= 0 and moment <= now
+local function body_of(a,b)
+return b.body or redis.call('HGET',a,exact(b.id))or''
 end` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [3, 3, 2, 14, 2, 12, 1, 11, 5, 22, 5, 11, 5, 6, 1, 25, 1, 9, 2, 8, 1, 7, 2, 18], text: `local function format_marker(epoch, position)
-return string.format('%.0f-%.0f', epoch, position)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [53, 22, -67, 14, -19, 3, 152, 18, -36, 8, 1, 7, -132, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
+local d,e,f,g={},{},{},{}
+for h=c,#b,1 do
+if not g[b[h]]then
+d[#d+1]=b[h]
+g[b[h]]=true
 end
-local function parse_marker(text)
-local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-if not epoch or (rest ~= '' and not id) or #text > 70 then
+e[#d]=h-c+1
+end
+if#d==0 then
+return f
+end
+for h,i in ipairs(redis.call('HMGET',a,unpack(d)))do
+local j=string.match(i or'','^@(%d+)$')
+if i and not j then
+f[h]={id=d[h],at=e[h],parked=i}
+else
+f[h]={id=d[h],at=e[h],place=j or d[h]}
+end
+end
+return f
+end
+local function parse_marker(a)
+local b,c,d=string.match(a,'^(%d+)%-(%d+)(.*)$')
+local e,f=string.match(d or'','^%-(%d+)%-(%d+)$')
+if not b or(d~=''and not f)or#a>70 then
 return nil
 end
-return {
-epoch = tonumber(epoch),
-position = tonumber(position),
-visible_at_us = tonumber(visible_at_us),
-id = tonumber(id),
-suffix = rest,
+return{
+epoch=tonumber(b),
+position=tonumber(c),
+visible_at_us=tonumber(e),
+id=tonumber(f),
+suffix=d,
 }
 end
-local function where_to_start(feed, after)
-if after == '' then
-return { position = 0, suffix = '' }
-elseif after == 'end' then
-return { position = feed.last, suffix = '' }
+local function format_marker(a,b)
+return string.format('%.0f-%.0f',a,b)
 end
-local start = parse_marker(after)
-if not start then
+local function move_all(a,b)
+local c={
+a.meta,
+a.log,
+a.early,
+a.bodies,
+a.claimed,
+a.leases,
+a.returned,
+a.work,
+a.expiry,
+a.delayed,
+a.parked,
+a.subscribers,
+a.guards,
+}
+move_keys(b,c)
+end
+local function tell_message(a,b,c)
+local d=#a
+a[d+1]=b.position
+a[d+2]=b.id
+a[d+3]=b.expires_at_ms
+a[d+4]=b.claims
+a[d+5]=body_of(c,b)
+end
+local function tell_messages(a,b)
+local c={}
+for d,e in ipairs(a)do
+tell_message(c,e,b)
+end
+return c
+end
+local function where_to_start(a,b)
+if b==''then
+return{position=0,suffix=''}
+elseif b=='end'then
+return{position=a.last,suffix=''}
+end
+local c=parse_marker(b)
+if not c then
 return nil
 end
-start.reset, start.gap = false, false
-if start.epoch ~= feed.epoch then
-start.reset = start.epoch ~= 0
-start.gap = start.epoch == 0 and feed.trimmed > 0
-start.position, start.suffix, start.visible_at_us = 0, '', nil
-elseif start.position > feed.last then
-start.reset = true
-start.position = feed.last
+c.reset,c.gap=false,false
+if c.epoch~=a.epoch then
+c.reset=c.epoch~=0
+c.gap=c.epoch==0 and a.trimmed>0
+c.position,c.suffix,c.visible_at_us=0,'',nil
+elseif c.position>a.last then
+c.reset=true
+c.position=a.last
 else
-start.gap = start.position < feed.trimmed
+c.gap=c.position<a.trimmed
 end
-return start
+return c
 end
-local function look_up(parked, ids, ids_at)
-local asked, ats, found, seen = {}, {}, {}, {}
-for at = ids_at, #ids, 1 do
-if not seen[ids[at]] then
-asked[#asked + 1] = ids[at]
-seen[ids[at]] = true
+local function read_log(a,b,c,d)
+local e,f,g,h=
+c.limit,c.left,c.except_origin,c.hides_claimed
+local i,j=c.messages,b.now_ms
+local k,l=0,0
+local function find_changes(a,b,c)
+local d,e={},{}
+if b.token>0 then
+for f=1,#c do
+d[f]={place=string.sub(c[f][1],1,-3)}
 end
-ats[#asked] = at - ids_at + 1
+complete_entries(a.work,d)
+e=find_claimed(a,b,d)
 end
-if #asked == 0 then
-return found
+return d,e
 end
-for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-local moved_to = string.match(known or '', '^@(%d+)$')
-if known and not moved_to then
-found[at] = { id = asked[at], at = ats[at], parked = known }
-else
-found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+while k<e and l<e+1000 and f>0 do
+local m=math.min(200,e-k+l)
+local n=raws_between(a,b,d+1,'+',m)
+local o,p=find_changes(a,b,n)
+for q=1,#n do
+if k==e or f<=0 then
+return d,k,true,f
 end
+local r,s,t,u,v,w=read_entry(n[q])
+local x=o[q]
+u=x and x.expires_at_ms or u
+d=s
+local y=h and p[r]or g~=''and v==g
+if not y and(u==0 or u>j)then
+w=w or redis.call('HGET',a.bodies,exact(t))or''
+local z=k*5
+i[z+1]=s
+i[z+2]=t
+i[z+3]=u
+i[z+4]=x and x.claims or 0
+i[z+5]=w
+if p[r]then
+tell_claim(c.claims,s,p[r])
 end
-return found
+k=k+1
 end
-local function find_changes(keys, feed, raws)
-local changes, held = {}, {}
-if feed.token > 0 then
-for at = 1, #raws do
-changes[at] = { place = string.sub(raws[at][1], 1, -3) }
+f=f-(w and#w or 0)
 end
-complete_entries(keys.work, changes)
-held = find_claimed(keys, feed, changes)
-end
-return changes, held
-end
-local function read_log(keys, feed, page, position)
-local limit, left, except_origin, hides_claimed =
-page.limit, page.left, page.except_origin, page.hides_claimed
-local messages, now_ms = page.messages, feed.now_ms
-local shown, looked_at = 0, 0
-while shown < limit and looked_at < limit + 1000 and left > 0 do
-local chunk = math.min(200, limit - shown + looked_at)
-local raws = raws_between(keys, feed, position + 1, '+', chunk)
-local changes, held = find_changes(keys, feed, raws)
-for at = 1, #raws do
-if shown == limit or left <= 0 then
-return position, shown, true, left
-end
-local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
-local change = changes[at]
-expires_at_ms = change and change.expires_at_ms or expires_at_ms
-position = here
-local hidden = hides_claimed and held[place] or except_origin ~= '' and origin == except_origin
-if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-body = body or redis.call('HGET', keys.bodies, exact(id)) or ''
-local n = shown * 5
-messages[n + 1] = here
-messages[n + 2] = id
-messages[n + 3] = expires_at_ms
-messages[n + 4] = change and change.claims or 0
-messages[n + 5] = body
-if held[place] then
-tell_claim(page.claims, here, held[place])
-end
-shown = shown + 1
-end
-left = left - (body and #body or 0)
-end
-looked_at = looked_at + #raws
-if #raws < chunk then
-return math.max(position, feed.last), shown, false, left
+l=l+#n
+if#n<m then
+return math.max(d,b.last),k,false,f
 end
 end
-return position, shown, position < feed.last, left
-end
-local function tell_message(answer, entry, bodies)
-local n = #answer
-answer[n + 1] = entry.position
-answer[n + 2] = entry.id
-answer[n + 3] = entry.expires_at_ms
-answer[n + 4] = entry.claims
-answer[n + 5] = body_of(bodies, entry)
-end
-local function tell_messages(entries, bodies)
-local answer = {}
-for _, entry in ipairs(entries) do
-tell_message(answer, entry, bodies)
-end
-return answer
-end
-local function move_all(keys, feed)
-local moving = {
-keys.meta,
-keys.log,
-keys.early,
-keys.bodies,
-keys.claimed,
-keys.leases,
-keys.returned,
-keys.work,
-keys.expiry,
-keys.delayed,
-keys.parked,
-keys.subscribers,
-keys.guards,
-}
-move_keys(feed, moving)
+return d,k,d<b.last,f
 end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [3, 16, 2, 17, 2, 10, 2, 1, 1, 5, 1, 2, 3, 12], text: `local function sweep_lane(keys, feed, budget)
-local upto = math.min((feed.now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-while feed.lane_swept < upto and is_left(budget) do
-local most, expired = at_once(budget), {}
-local entries = entries_between(keys, feed, feed.lane_swept + 1, exact(upto), most)
-for _, entry in ipairs(entries) do
-spend(budget, 1, read_of(entry))
-local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-expired[#expired + 1] = entry
+const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4], text: `local function do_due(a,b,c,d)
+local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
+if c or e or f then
+refuse_when_full(a.meta,b)
+try_retention(a)
+end
+local g=e and show_due(a,b,100+d)or 0
+if f then
+local function reap_expired(a,b,c)
+redis.call('ZRANGEBYSCORE',a.expiry,'+inf','-inf')
+redis.call('ZRANGE',a.expiry,'0','0')
+local function sweep_lane(a,b,c)
+local d=math.min((b.now_ms-b.lane_ms)*1000+999,b.lane_last)
+while b.lane_swept<d and is_left(c)do
+local e,f=at_once(c),{}
+local g=entries_between(a,b,b.lane_swept+1,exact(d),e)
+for h,i in ipairs(g)do
+spend(c,1,read_of(i))
+local j=i.expires_at_ms==math.floor(i.position/1000)+b.lane_ms
+if j and not redis.call('ZSCORE',a.expiry,i.place)then
+f[#f+1]=i
 end
 end
-feed.lane_swept = #entries < most and upto or entries[#entries].position
-remove_entries(keys, feed, expired)
+b.lane_swept=#g<e and d or g[#g].position
+remove_entries(a,b,f)
 end
 end
-local function sweep_index(keys, feed, budget)
+sweep_lane(a,b,budget_of(c))
+local function sweep_index(a,b,c)
 repeat
-local most, expired = at_once(budget), {}
-local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', feed.now_ms, 'LIMIT', '0', most)
-for _, place in ipairs(places) do
-local entry = entry_at(keys, feed, place)
-if entry then
-spend(budget, 1, read_of(entry))
-expired[#expired + 1] = entry
+local d,e=at_once(c),{}
+local f=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',b.now_ms,'LIMIT','0',d)
+for g,h in ipairs(f)do
+local i=entry_at(a,b,h)
+if i then
+spend(c,1,read_of(i))
+e[#e+1]=i
 else
-spend(budget, 1, 0)
-redis.call('ZREM', keys.expiry, place)
+spend(c,1,0)
+redis.call('ZREM',a.expiry,h)
 end
 end
-remove_entries(keys, feed, expired)
-until #places < most or not is_left(budget)
+remove_entries(a,b,e)
+until#f<d or not is_left(c)
 end
-local function next_due(keys, feed)
-local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-local due_at = tonumber(soonest[2] or 0)
-local next_entry = entries_between(keys, feed, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-if next_entry then
-local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+sweep_index(a,b,budget_of(c))
+local function next_due(a,b)
+local c=redis.call('ZRANGE',a.expiry,'0','0','WITHSCORES')
+local d=tonumber(c[2]or 0)
+local e=entries_between(a,b,b.lane_swept+1,exact(b.lane_last),1)[1]
+if e then
+local f=math.floor(e.position/1000)+b.lane_ms
+d=d==0 and f or math.min(d,f)
 end
-return due_at
+return d
 end
-local function reap_expired(keys, feed, most)
-redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-redis.call('ZRANGE', keys.expiry, '0', '0')
-sweep_lane(keys, feed, budget_of(most))
-sweep_index(keys, feed, budget_of(most))
-feed.due_at = next_due(keys, feed)
-save_feed(keys.meta, feed)
+b.due_at=next_due(a,b)
+save_feed(a.meta,b)
 end
-local function do_due(keys, feed, is_kept, count)
-local shows, reaps = has_come(feed.visible_at_us, feed.now_us), has_come(feed.due_at, feed.now_ms)
-if is_kept or shows or reaps then
-refuse_when_full(keys.meta, feed)
-try_retention(keys)
+reap_expired(a,b,50+d)
 end
-local shown = shows and show_due(keys, feed, 100 + count) or 0
-if reaps then
-reap_expired(keys, feed, 50 + count)
-end
-return shown
+return g
 end` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [3, 3, 2, 15, 2, 4, 1, 8, 2, 14, 1, 9, 4, 17, 3, 5, 2, 4, 1, 19, 1, 14, 1, 3, 6, 8, 2, 14, 1, 5, 2, 6, 2, 14], text: `local function is_surplus(surplus, entry)
-return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 120, 14], text: `local function remove_entries(a,b,c)
+if#c==0 then
+return
 end
-local function pick_surplus(feed, surplus, entries)
-local going = {}
-for _, entry in ipairs(entries) do
-if entry.position > surplus.guard or not is_surplus(surplus, entry) then
+local function try_removal(a)
+redis.call('HDEL',a.work,'')
+redis.call('ZREM',a.expiry,'')
+return redis.call('EXISTS',a.work)==1
+end
+local d=try_removal(a)
+local e,f,g={},{},{}
+for h,i in ipairs(c)do
+e[h]=i.place
+b.bytes=b.bytes-i.bytes
+local j=exact(i.id)
+if j~=i.place then
+f[#f+1]=j
+end
+if i.bytes>16384 then
+g[#g+1]=j
+b.large=math.max(0,b.large-i.bytes)
+end
+end
+local function delete_entries(a,b,c)
+if b.moved==0 then
+redis.call('XDEL',a.log,unpack(c))
+return
+end
+local d,e={},{}
+for f,g in ipairs(c)do
+local h=tonumber(g)<=b.moved and d or e
+h[#h+1]=g
+end
+if#d>0 then
+redis.call('XDEL',a.early,unpack(d))
+end
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
+end
+end
+delete_entries(a,b,e)
+b.look=b.look or tonumber(string.sub(e[1],-3))<#e
+redis.call('ZREM',a.expiry,unpack(e))
+if d then
+redis.call('ZREM',a.claimed,unpack(e))
+redis.call('ZREM',a.returned,unpack(e))
+redis.call('HDEL',a.work,unpack(e))
+end
+if#f>0 then
+redis.call('HDEL',a.parked,unpack(f))
+end
+if#g>0 then
+redis.call('HDEL',a.bodies,unpack(g))
+end
+end
+local function has_expired(a,b)
+return a.expires_at_ms~=0 and a.expires_at_ms<=b
+end
+local function note_expiry(a,b)
+if a.due_at==0 or b<a.due_at then
+a.due_at=b
+end
+if a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,b)
+end
+end
+local function try_retention(a)
+local function try_whole_removal(a)
+try_removal(a)
+redis.call('XDEL',a.log,'0-1')
+end
+try_whole_removal(a)
+redis.call('XLEN',a.early)
+redis.call('XRANGE',a.early,'-','-','COUNT','1')
+redis.call('ZRANGE',a.guards,'0','0')
+end
+local function plan_expiry(a,b,c,d)
+local e=math.floor(b/1000)+c
+if a.lane_swept>=a.lane_last then
+a.lane_ms=c
+a.lane_swept=b-1
+end
+if c==a.lane_ms then
+a.lane_last=b
+else
+d[#d+1]=e
+d[#d+1]=exact(b)
+end
+note_expiry(a,e)
+end
+local function index_expiry(a,b)
+if#b>0 then
+redis.call('ZADD',a,unpack(b))
+end
+end
+local function apply_retention(a,b,c,d,e)
+local f={
+count=c.count==0 and 0 or log_length(a,b)-c.count,
+bytes=c.bytes==0 and 0 or b.bytes-c.bytes,
+before=c.ms==0 and 0 or b.now_us-c.ms*1000,
+guard=math.huge,
+upto='+',
+}
+local g=f.bytes>0 or f.count>0
+if not g and f.before==0 then
+return
+elseif f.bytes<=0 and f.count>0 and f.before==0 then
+d=math.min(d,f.count)
+end
+local h=tonumber(redis.call('ZRANGE',a.guards,'0','0','WITHSCORES')[2]or math.huge)
+local i=g and h or math.min(f.before,h)
+f.guard,f.upto=h,i<math.huge and exact(i)or'+'
+local j,k=f.bytes-e,budget_of(d,e)
+local function is_surplus(a,b)
+return a.count>0 or a.bytes>0 or b.position<=a.before
+end
+local function pick_surplus(a,b,c)
+local d={}
+for e,f in ipairs(c)do
+if f.position>b.guard or not is_surplus(b,f)then
 break
 end
-going[#going + 1] = entry
-surplus.count = surplus.count - 1
-surplus.bytes = surplus.bytes - entry.bytes
-if not has_expired(entry, feed.now_ms) then
-feed.trimmed = entry.position
+d[#d+1]=f
+b.count=b.count-1
+b.bytes=b.bytes-f.bytes
+if not has_expired(f,a.now_ms)then
+a.trimmed=f.position
 end
 end
-return going
+return d
 end
-local function remove_surplus(keys, feed, surplus, budget, most_bytes)
+local function remove_surplus(a,b,c,d,e)
 repeat
-local wanted = at_once(budget)
-local entries = entries_between(keys, feed, 1, surplus.upto, wanted)
-complete_entries(keys.work, entries)
-local going = pick_surplus(feed, surplus, entries)
-for _, entry in ipairs(going) do
-spend(budget, 1, read_of(entry))
+local f=at_once(d)
+local g=entries_between(a,b,1,c.upto,f)
+complete_entries(a.work,g)
+local h=pick_surplus(b,c,g)
+for i,j in ipairs(h)do
+spend(d,1,read_of(j))
 end
-remove_entries(keys, feed, going)
-until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
+remove_entries(a,b,h)
+until#h<f or not is_left(d)or c.bytes<=e
 end
-local function apply_retention(keys, feed, keep, most, added_bytes)
-local surplus = {
-count = keep.count == 0 and 0 or log_length(keys, feed) - keep.count,
-bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-before = keep.ms == 0 and 0 or feed.now_us - keep.ms * 1000,
-guard = math.huge,
-upto = '+',
-}
-local is_too_much = surplus.bytes > 0 or surplus.count > 0
-if not is_too_much and surplus.before == 0 then
-return
-elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
-most = math.min(most, surplus.count)
-end
-local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-local last = is_too_much and guard or math.min(surplus.before, guard)
-surplus.guard, surplus.upto = guard, last < math.huge and exact(last) or '+'
-local most_bytes, budget = surplus.bytes - added_bytes, budget_of(most, added_bytes)
-remove_surplus(keys, feed, surplus, budget, -math.huge)
-if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
-remove_surplus(keys, feed, surplus, budget_of(2000, added_bytes), most_bytes)
+remove_surplus(a,b,f,k,-math.huge)
+if not is_left(k)and f.bytes>math.max(0,j)then
+remove_surplus(a,b,f,budget_of(2000,e),j)
 end
 end
-local function delete_entries(keys, feed, places)
-if feed.moved == 0 then
-redis.call('XDEL', keys.log, unpack(places))
-return
-end
-local early, late = {}, {}
-for _, place in ipairs(places) do
-local among = tonumber(place) <= feed.moved and early or late
-among[#among + 1] = place
-end
-if #early > 0 then
-redis.call('XDEL', keys.early, unpack(early))
-end
-if #late > 0 then
-redis.call('XDEL', keys.log, unpack(late))
+local function uncount(a,b)
+local c={}
+for d,e in ipairs(redis.call('HMGET',a,unpack(b)))do
+if e then
+local f=parse_work(e)
+f.claims=math.max(0,f.claims-1)
+c[#c+1]=b[d]
+c[#c+1]=format_work(f)
 end
 end
-local function try_removal(keys)
-redis.call('HDEL', keys.work, '')
-redis.call('ZREM', keys.expiry, '')
-return redis.call('EXISTS', keys.work) == 1
-end
-local function try_whole_removal(keys)
-try_removal(keys)
-redis.call('XDEL', keys.log, '0-1')
-end
-local function remove_entries(keys, feed, entries)
-if #entries == 0 then
-return
-end
-local has_work = try_removal(keys)
-local places, moved, large = {}, {}, {}
-for at, entry in ipairs(entries) do
-places[at] = entry.place
-feed.bytes = feed.bytes - entry.bytes
-local id = exact(entry.id)
-if id ~= entry.place then
-moved[#moved + 1] = id
-end
-if entry.bytes > 16384 then
-large[#large + 1] = id
-feed.large = math.max(0, feed.large - entry.bytes)
-end
-end
-delete_entries(keys, feed, places)
-feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-redis.call('ZREM', keys.expiry, unpack(places))
-if has_work then
-redis.call('ZREM', keys.claimed, unpack(places))
-redis.call('ZREM', keys.returned, unpack(places))
-redis.call('HDEL', keys.work, unpack(places))
-end
-if #moved > 0 then
-redis.call('HDEL', keys.parked, unpack(moved))
-end
-if #large > 0 then
-redis.call('HDEL', keys.bodies, unpack(large))
-end
-end
-local function has_expired(entry, now_ms)
-return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-local function note_expiry(feed, expires_at_ms)
-if feed.due_at == 0 or expires_at_ms < feed.due_at then
-feed.due_at = expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-end
-end
-local function plan_expiry(feed, position, ttl_ms, indexed)
-local expires_at_ms = math.floor(position / 1000) + ttl_ms
-if feed.lane_swept >= feed.lane_last then
-feed.lane_ms = ttl_ms
-feed.lane_swept = position - 1
-end
-if ttl_ms == feed.lane_ms then
-feed.lane_last = position
-else
-indexed[#indexed + 1] = expires_at_ms
-indexed[#indexed + 1] = exact(position)
-end
-note_expiry(feed, expires_at_ms)
-end
-local function index_expiry(expiry, indexed)
-if #indexed > 0 then
-redis.call('ZADD', expiry, unpack(indexed))
-end
-end
-local function try_retention(keys)
-try_whole_removal(keys)
-redis.call('XLEN', keys.early)
-redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
-redis.call('ZRANGE', keys.guards, '0', '0')
-end
-local function uncount(work, places)
-local known = {}
-for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
-if text then
-local record = parse_work(text)
-record.claims = math.max(0, record.claims - 1)
-known[#known + 1] = places[at]
-known[#known + 1] = format_work(record)
-end
-end
-if #known > 0 then
-redis.call('HSET', work, unpack(known))
+if#c>0 then
+redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 4, 7, 1, 8, 1, 24, 2, 10, 1, 4, 5, 11, 2, 3, 1, 22, 2, 6, 2, 7, 2, 8, 2, 3, 6, 12, 2, 9, 1, 9, 6, 5, 3, 12, 2, 9, 3, 6, 1, 9, 2, 9, 1, 8], text: `local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local function read_feed(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = FEED_LAYOUT
+const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 58, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
+local function open_feed(a,b,c,d)
+local function read_feed(a,b,c)
+local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
+local e,f=d[1]or FEED_LAYOUT,d[3]or string.rep('\\0',(13*8))
+local g=e==APART_LAYOUT
+if g then
+e=FEED_LAYOUT
 end
-local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
-local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-struct.unpack('>ddddddd', readable, rest)
-local large, moved = 0, 0
-if #readable > (13 * 8) then
-large, moved = struct.unpack('>dd', readable, tail)
+local h=e==FEED_LAYOUT and f or string.rep('\\0',(13*8))
+local i,j,k,l,m,n,o=struct.unpack('>dddddd',h)
+local p,q,r,s,t,u,v,w=
+struct.unpack('>ddddddd',h,o)
+local x,y=0,0
+if#h>(13*8)then
+x,y=struct.unpack('>dd',h,w)
 end
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-record = stored[4],
-partitions = tonumber(stored[5] or 0),
-epoch = epoch,
-last = last,
-front = front,
-token = token,
-trimmed = trimmed,
-bytes = bytes,
-lane_ms = lane_ms,
-lane_swept = lane_swept,
-lane_last = lane_last,
-due_at = due_at,
-visible_at_us = visible_at_us,
-lives_until = lives_until,
-kept_until = kept_until,
-large = large,
-moved = moved,
+return{
+layout=e,
+is_apart=g,
+codec=d[2]or b,
+packed=f,
+record=d[4],
+partitions=tonumber(d[5]or 0),
+epoch=i,
+last=j,
+front=k,
+token=l,
+trimmed=m,
+bytes=n,
+lane_ms=p,
+lane_swept=q,
+lane_last=r,
+due_at=s,
+visible_at_us=t,
+lives_until=u,
+kept_until=v,
+large=x,
+moved=y,
 }
 end
-local function refusal_of_feed(feed, codec, partitions)
-if feed.layout ~= FEED_LAYOUT then
-return redis.error_reply('LAYOUT ' .. feed.layout)
-elseif codec and feed.codec ~= codec then
-return redis.error_reply('CODEC ' .. feed.codec)
-elseif partitions and feed.partitions > 0 and feed.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. feed.partitions)
+local e=read_feed(a,c or'',b)
+local function refusal_of_feed(a,b,c)
+if a.layout~=FEED_LAYOUT then
+return redis.error_reply('LAYOUT '..a.layout)
+elseif b and a.codec~=b then
+return redis.error_reply('CODEC '..a.codec)
+elseif c and a.partitions>0 and a.partitions~=c then
+return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
-local function open_feed(meta, caller, codec, partitions)
-local feed = read_feed(meta, codec or '', caller)
-return refusal_of_feed(feed, codec, partitions), feed
+return refusal_of_feed(e,c,d),e
 end
-local function begin_feed(meta, feed)
-if feed.epoch ~= 0 then
+local function stand_apart(a,b)
+if not b.is_apart then
+b.is_apart=true
+redis.call('HSET',a,'layout',APART_LAYOUT)
+end
+end
+local function keep_with_feed(a,b)
+if a.kept_until>0 then
+redis.call('PEXPIRE',b,math.max(1200000/2,a.kept_until-a.now_ms))
+end
+end
+local function may_rest(a)
+return a.bytes==0 and a.kept_until==-1 and a.visible_at_us==0 and a.epoch~=0
+end
+local function rest_when_empty(a,b)
+local function is_empty(a,b)
+local c={redis.pcall('EXISTS',a.subscribers),redis.pcall('XLEN',a.log)}
+if b.moved~=0 then
+c[3]=redis.pcall('XLEN',a.early)
+end
+for d,e in ipairs(c)do
+if e~=0 then
 return false
 end
-feed.epoch = feed.now_us
-redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-if feed.partitions > 0 then
-redis.call('HSET', meta, 'partitions', feed.partitions)
 end
 return true
 end
-local function refuse_when_full(meta, feed)
-redis.call('HSET', meta, 'codec', feed.codec)
+if not is_empty(a,b)then
+return
 end
-local function packed_state(feed)
-local packed = struct.pack(
+redis.pcall('UNLINK',a.log)
+if b.moved~=0 then
+redis.pcall('UNLINK',a.early)
+b.moved=0
+end
+local c=redis.pcall('ZRANGE',a.leases,'-1','-1','WITHSCORES')[2]
+b.lives_until=tonumber(c or 0)
+b.kept_until=math.max(b.now_ms,b.lives_until)+1200000
+keep_with_feed(b,a.meta)
+if c then
+keep_with_feed(b,a.leases)
+keep_with_feed(b,a.work)
+end
+end
+local function save_feed(a,b)
+local function packed_state(a)
+local b=struct.pack(
 '>ddddddddddddd',
-feed.epoch,
-feed.last,
-feed.front,
-feed.token,
-feed.trimmed,
-feed.bytes,
-feed.lane_ms,
-feed.lane_swept,
-feed.lane_last,
-feed.due_at,
-feed.visible_at_us,
-feed.lives_until,
-feed.kept_until
+a.epoch,
+a.last,
+a.front,
+a.token,
+a.trimmed,
+a.bytes,
+a.lane_ms,
+a.lane_swept,
+a.lane_last,
+a.due_at,
+a.visible_at_us,
+a.lives_until,
+a.kept_until
 )
-if feed.large == 0 and feed.moved == 0 then
-return packed
+if a.large==0 and a.moved==0 then
+return b
 end
-return packed .. struct.pack('>dd', feed.large, feed.moved)
+return b..struct.pack('>dd',a.large,a.moved)
 end
-local function stand_apart(meta, feed)
-if not feed.is_apart then
-feed.is_apart = true
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-end
-local function save_feed(meta, feed)
-local packed = packed_state(feed)
-if packed ~= feed.packed then
-redis.call('HSET', meta, 'state', packed)
-feed.packed = packed
+local c=packed_state(b)
+if c~=b.packed then
+redis.call('HSET',a,'state',c)
+b.packed=c
 end
 end
-local function save_feed_and_call(meta, feed, call_id, answer)
-if call_id.caller == '' then
-return save_feed(meta, feed)
+local function is_quick(a,b,c)
+if a.epoch==0 or(a.due_at~=0 and a.due_at<=a.now_ms)then
+return false
+elseif a.visible_at_us~=0 and a.visible_at_us<=a.now_us then
+return false
+elseif c==0 then
+return a.kept_until==-1 or a.lives_until==0
 end
-local record = call_record(call_id, feed.now_ms, answer)
-local added = redis.call('HSET', meta, 'state', packed_state(feed), call_id.caller, record)
-forget_old_calls(meta, call_id, added, feed.now_ms)
-end
-local function may_rest(feed)
-return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-local function is_empty(keys, feed)
-local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
-if feed.moved ~= 0 then
-held[3] = redis.pcall('XLEN', keys.early)
-end
-for _, count in ipairs(held) do
-if count ~= 0 then
+local d=a.lane_swept>=a.lane_last
+if d or c~=a.lane_ms then
 return false
 end
+local e=math.floor(b/1000)+c
+return a.kept_until==-1 or(a.bytes>0 and e+1200000/2<=a.kept_until)
 end
-return true
+local function note_quick(a,b,c,d,e)
+if d==0 then
+if a.kept_until~=-1 then
+redis.call('PERSIST',e)
 end
-local function rest_when_empty(keys, feed)
-if not is_empty(keys, feed) then
+a.lives_until,a.kept_until=-1,-1
 return
 end
-redis.pcall('UNLINK', keys.log)
-if feed.moved ~= 0 then
-redis.pcall('UNLINK', keys.early)
-feed.moved = 0
+a.lane_last=c
+local f=math.floor(b/1000)+d
+if a.due_at==0 or f<a.due_at then
+a.due_at=f
 end
-local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-feed.lives_until = tonumber(last_lease or 0)
-feed.kept_until = math.max(feed.now_ms, feed.lives_until) + 1200000
-keep_with_feed(feed, keys.meta)
-if last_lease then
-keep_with_feed(feed, keys.leases)
-keep_with_feed(feed, keys.work)
+if a.lives_until~=-1 then
+a.lives_until=math.max(a.lives_until,math.floor(c/1000)+d)
 end
 end
-local function keep_with_feed(feed, key)
-if feed.kept_until > 0 then
-redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - feed.now_ms))
+local function save_feed_and_call(a,b,c,d)
+if c.caller==''then
+return save_feed(a,b)
 end
+local e=call_record(c,b.now_ms,d)
+local f=redis.call('HSET',a,'state',packed_state(b),c.caller,e)
+forget_old_calls(a,c,f,b.now_ms)
 end
-local function must_move(feed)
-if feed.lives_until == -1 then
-local moves = feed.kept_until > 0
-feed.kept_until = -1
-return moves
-end
-if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+local function begin_feed(a,b)
+if b.epoch~=0 then
 return false
 end
-feed.kept_until = math.max(feed.lives_until, feed.now_ms) + 1200000
+b.epoch=b.now_us
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+if b.partitions>0 then
+redis.call('HSET',a,'partitions',b.partitions)
+end
 return true
 end
-local function move_keys(feed, moving)
-for _, key in ipairs(moving) do
-if feed.kept_until == -1 then
-redis.call('PERSIST', key)
+local function refuse_when_full(a,b)
+redis.call('HSET',a,'codec',b.codec)
+end
+local function must_move(a)
+if a.lives_until==-1 then
+local b=a.kept_until>0
+a.kept_until=-1
+return b
+end
+if a.kept_until~=0 and a.lives_until+1200000/2<=a.kept_until then
+return false
+end
+a.kept_until=math.max(a.lives_until,a.now_ms)+1200000
+return true
+end
+local function move_keys(a,b)
+for c,d in ipairs(b)do
+if a.kept_until==-1 then
+redis.call('PERSIST',d)
 else
-keep_with_feed(feed, key)
+keep_with_feed(a,d)
 end
-end
-end
-local function is_quick(feed, last, ttl_ms)
-if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= feed.now_ms) then
-return false
-elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= feed.now_us then
-return false
-elseif ttl_ms == 0 then
-return feed.kept_until == -1 or feed.lives_until == 0
-end
-local lane_is_free = feed.lane_swept >= feed.lane_last
-if lane_is_free or ttl_ms ~= feed.lane_ms then
-return false
-end
-local expires_at_ms = math.floor(last / 1000) + ttl_ms
-return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
-end
-local function note_quick(feed, first, last, ttl_ms, meta)
-if ttl_ms == 0 then
-if feed.kept_until ~= -1 then
-redis.call('PERSIST', meta)
-end
-feed.lives_until, feed.kept_until = -1, -1
-return
-end
-feed.lane_last = last
-local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
-if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
-feed.due_at = first_expires_at_ms
-end
-if feed.lives_until ~= -1 then
-feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
 end
 end` }
 
@@ -1997,14 +1907,16 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
   return found
 }
 
+const ackParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers']
+
 /**
  * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', 'e5442225142dde62dea8f58de65cdc8a5a9f6195', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, ackLua, 0, 3, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, ackLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 28, 11, ackLua, 19, 2, readingModule, 40, 22, ackLua, 21, 12, claimsModule, 164, 2, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 166, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 79, 4, retentionModule, 70, 5, retentionModule, 83, 14, retentionModule, 53, 17, retentionModule, 97, 15, ackLua, 37, 2, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, ackLua, 39, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 111, 3, ackLua, 44, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, ackLua, 45, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, ackLua, 47, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, ackLua, 48, 3]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
+  script: /* @__PURE__ */ linked('feed/ack', 'aef1a987224c24dc33e86fb14feaaba017c0a939', { reads: false, bytes: false }, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 9, 11, ackLua, 19, 2, readingModule, 0, 22, ackLua, 21, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 37, 2, claimsModule, 19, 7, ackLua, 39, 3, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 65, 3, ackLua, 44, 1, stateModule, 68, 24, 60, 5, 92, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 98, 29, ackLua, 48, 3]),
+  parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
     encoded[0] = args.caller
@@ -2047,14 +1959,16 @@ export type AdvanceAnswer =
   | { readonly status: 'absent' }
 
 
+const advanceParts: readonly string[] = ['meta', 'subscribers', 'guards']
+
 /**
  * Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
  *
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('feed/advance', 'a039cb99af45585aa6a3d04dd3bc9875e1e11326', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 55, 1, keysLua, 63, 1, advanceLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, advanceLua, 3, 1, readingModule, 3, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 0, 3, advanceLua, 20, 1]),
-  parts: ['meta', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', { reads: false, bytes: false }, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 54, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
+  parts: advanceParts,
   encode(args) {
     return withoutDefaults([
       args.name,
@@ -2091,14 +2005,16 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 
+const agreeParts: readonly string[] = ['meta']
+
 /**
  * Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('feed/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  parts: agreeParts,
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -2152,14 +2068,16 @@ export type AppendAlikeAnswer =
   | { readonly status: 'declined' }
 
 
+const appendAlikeParts: readonly string[] = ['meta', 'log']
+
 /**
  * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
  *
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '024180cad9037f97c97949ddb868e0dc36fc572a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, appendAlikeLua, 0, 8, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendAlikeLua, 8, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 170, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 77, 7, appendAlikeLua, 27, 5, stateModule, 185, 17, appendAlikeLua, 32, 2, stateModule, 103, 1, stateModule, 68, 22, stateModule, 104, 1, stateModule, 96, 7, stateModule, 105, 2, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 109, 2, appendAlikeLua, 34, 1, sharedMessages, 42, 10, appendAlikeLua, 35, 2]),
-  parts: ['meta', 'log'],
+  script: /* @__PURE__ */ linked('feed/append-alike', '3ff8e5ab3580db56947e111a9ea0f6d1af2be5e7', { reads: false, bytes: false }, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 0, 54, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 127, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 49, 7, appendAlikeLua, 27, 5, stateModule, 142, 17, appendAlikeLua, 32, 2, stateModule, 159, 1, 99, 22, 160, 1, 98, 1, 121, 6, 161, 2, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 165, 2, appendAlikeLua, 34, 1, sharedMessages, 39, 10, appendAlikeLua, 35, 2]),
+  parts: appendAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
     encoded[0] = args.codec
@@ -2233,14 +2151,16 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
   return found
 }
 
+const appendParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards']
+
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
  *
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', 'ac69ce9b42aa2684df94eb68ef4ccee269b95b2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, appendLua, 0, 10, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, appendLua, 10, 1, sharedLine, 70, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 54, 11, appendLua, 33, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 64, 2, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, retentionModule, 112, 3, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, stateModule, 68, 22, stateModule, 96, 7, reapModule, 51, 1, entriesModule, 126, 3, reapModule, 52, 2, stateModule, 65, 3, reapModule, 54, 1, retentionModule, 142, 1, retentionModule, 75, 1, retentionModule, 70, 5, retentionModule, 76, 3, retentionModule, 143, 5, reapModule, 55, 2, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 97, 25, delayedModule, 58, 18, reapModule, 57, 2, reapModule, 43, 3, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, reapModule, 59, 4, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 89, 8, retentionModule, 123, 14, delayedModule, 14, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 137, 5, appendLua, 69, 3, retentionModule, 30, 1, entriesModule, 122, 4, retentionModule, 31, 17, retentionModule, 70, 5, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 53, 17, retentionModule, 79, 33, deadModule, 0, 9, deadModule, 12, 16, retentionModule, 0, 30, retentionModule, 48, 5, appendLua, 72, 3, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 5, compactModule, 14, 1, sharedBudget, 10, 3, compactModule, 15, 17, stateModule, 144, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 149, 12, appendLua, 84, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, appendLua, 85, 4, stateModule, 144, 5, appendLua, 89, 4, stateModule, 103, 4, sharedCalls, 0, 3, stateModule, 107, 2, sharedCalls, 18, 11, stateModule, 109, 2, appendLua, 93, 1, sharedMessages, 42, 10, appendLua, 94, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/append', 'f582abe35e1324c6931d5238897044ba04b96ebb', { reads: false, bytes: false }, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, appendLua, 10, 1, sharedLine, 0, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 167, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 99, 22, 98, 1, 121, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 178, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 60, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 181, 12, appendLua, 84, 1, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, appendLua, 85, 4, stateModule, 60, 5, appendLua, 89, 4, stateModule, 159, 4, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 11, stateModule, 165, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
+  parts: appendParts,
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
     encoded[0] = args.codec
@@ -2307,14 +2227,16 @@ export type BuryAnswer =
   | { readonly status: 'lost' }
 
 
+const buryParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked']
+
 /**
  * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
  *
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', '4169eb3f54c28d6cc1bb96bd5bf7efc620b9e226', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 28, 1, keysLua, 44, 1, keysLua, 72, 1, buryLua, 0, 7, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 53, buryLua, 19, 3, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, buryLua, 22, 4, sharedClock, 0, 4, buryLua, 26, 2, keysLua, 1, 3, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 36, 1, keysLua, 45, 1, keysLua, 53, 2, claimsModule, 3, 4, buryLua, 28, 3, readingModule, 40, 22, entriesModule, 10, 39, entriesModule, 68, 9, buryLua, 31, 7, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, buryLua, 38, 4, stateModule, 65, 3, buryLua, 42, 1, retentionModule, 70, 9, buryLua, 43, 1, sharedNumbers, 0, 7, stateModule, 90, 6, retentionModule, 53, 17, retentionModule, 79, 33, stateModule, 68, 22, stateModule, 96, 7, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 1, entriesModule, 126, 3, deadModule, 52, 1, reapModule, 43, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, entriesModule, 49, 19, sharedBudget, 6, 4, entriesModule, 6, 3, reapModule, 0, 16, sharedBudget, 0, 3, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, deadModule, 56, 2, stateModule, 149, 12, deadModule, 58, 13, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, deadModule, 71, 4, buryLua, 7, 12, buryLua, 44, 1, sharedMessages, 42, 10, buryLua, 45, 3, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, buryLua, 48, 3, sharedBudget, 3, 3, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 0, 3, compactModule, 14, 18, stateModule, 144, 5, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 13, buryLua, 51, 2, stateModule, 111, 3, buryLua, 53, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, buryLua, 54, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, buryLua, 56, 4]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
+  script: /* @__PURE__ */ linked('feed/bury', 'b7ff8478963aa7eeba90c59ab7b93d32b4e43dbf', { reads: false, bytes: false }, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 7, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, buryLua, 7, 3, sharedCalls, 0, 15, buryLua, 10, 4, sharedClock, 0, 4, buryLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 48, buryLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 26, 4, stateModule, 178, 3, buryLua, 30, 1, retentionModule, 4, 5, 67, 4, buryLua, 31, 1, sharedNumbers, 0, 7, stateModule, 54, 6, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, stateModule, 99, 22, 98, 1, 121, 6, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 3, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 95, 19, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 16, sharedBudget, 10, 3, reapModule, 27, 32, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, deadModule, 53, 2, stateModule, 181, 12, deadModule, 55, 13, stateModule, 193, 1, 60, 5, 194, 8, deadModule, 68, 4, buryLua, 32, 13, sharedMessages, 39, 10, buryLua, 45, 3, claimsModule, 19, 7, buryLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, buryLua, 51, 2, stateModule, 65, 3, buryLua, 53, 1, stateModule, 68, 24, 60, 5, 92, 6, buryLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 56, 4]),
+  parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
     encoded[0] = args.codec
@@ -2384,14 +2306,16 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
   return found
 }
 
+const claimParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked']
+
 /**
  * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
  *
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', 'dfbc9c45d77c9d3bbd191fc4d7cb16922208da3f', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 46, 1, keysLua, 73, 1, claimLua, 0, 2, claimLua, 3, 7, stateModule, 0, 1, entriesModule, 9, 1, claimLua, 2, 1, stateModule, 1, 53, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, claimLua, 15, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 14, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, sharedNumbers, 0, 7, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, deadModule, 0, 9, deadModule, 12, 16, claimLua, 16, 2, entriesModule, 3, 3, readingModule, 113, 15, claimsModule, 36, 8, claimLua, 18, 6, claimsModule, 0, 3, claimsModule, 149, 2, claimsModule, 134, 15, claimsModule, 151, 13, claimLua, 24, 2, entriesModule, 126, 3, sharedBudget, 0, 10, entriesModule, 6, 3, retentionModule, 112, 3, stateModule, 68, 22, stateModule, 96, 7, stateModule, 144, 5, claimLua, 26, 1, delayedModule, 53, 2, delayedModule, 46, 7, delayedModule, 55, 3, delayedModule, 0, 14, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, claimLua, 27, 3, claimsModule, 44, 4, claimLua, 30, 1, claimsModule, 59, 3, sharedBudget, 10, 3, claimsModule, 48, 11, claimsModule, 62, 21, claimLua, 31, 1, entriesModule, 49, 19, claimsModule, 83, 16, claimLua, 32, 2, stateModule, 65, 3, claimLua, 34, 3, stateModule, 149, 12, claimLua, 37, 14, retentionModule, 70, 9, claimLua, 51, 1, deadModule, 49, 1, stateModule, 54, 11, deadModule, 50, 1, stateModule, 90, 6, deadModule, 39, 2, entriesModule, 3, 3, entriesModule, 0, 3, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, deadModule, 41, 8, deadModule, 51, 2, reapModule, 43, 3, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 17, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, deadModule, 53, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, deadModule, 56, 15, stateModule, 161, 9, deadModule, 71, 4, claimLua, 52, 1, sharedMessages, 42, 10, claimLua, 53, 3, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, claimLua, 56, 3, compactModule, 14, 18, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 10, claimLua, 59, 2, stateModule, 111, 3, claimLua, 61, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, claimLua, 62, 6, claimsModule, 116, 18, claimLua, 68, 1, claimsModule, 99, 3, deadModule, 9, 3, claimsModule, 102, 14, claimLua, 69, 1, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, claimLua, 70, 9, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, claimLua, 79, 4, entriesModule, 3, 3, readingModule, 113, 15, claimLua, 83, 6, delayedModule, 104, 9, claimLua, 89, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
+  script: /* @__PURE__ */ linked('feed/claim', '90a976ab55736b66de27363a032a2e7e9f44c960', { reads: false, bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 9, stateModule, 0, 1, entriesModule, 0, 1, claimLua, 9, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 48, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 126, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 99, 22, 98, 1, 121, 6, 60, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 95, 19, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 178, 3, claimLua, 34, 3, stateModule, 181, 12, claimLua, 37, 14, retentionModule, 4, 5, 67, 4, claimLua, 51, 1, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 1, stateModule, 54, 6, deadModule, 38, 2, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 48, deadModule, 50, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, deadModule, 53, 15, stateModule, 193, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, claimLua, 56, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, claimLua, 59, 2, stateModule, 65, 3, claimLua, 61, 1, stateModule, 68, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, claimLua, 79, 4, entriesModule, 126, 3, readingModule, 57, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
+  parts: claimParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -2452,14 +2376,16 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
   return found
 }
 
+const claimedParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work']
+
 /**
  * Shows a claim: what it holds and how long it lasts.
  *
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', 'e64df0e09f3209d43f5c93237b7a2e6e19f570f2', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 19, 1, keysLua, 31, 1, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, claimedLua, 4, 3, claimsModule, 0, 3, claimedLua, 7, 2, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, claimsModule, 36, 2, claimsModule, 7, 3, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 38, 3, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, claimsModule, 41, 3, claimedLua, 9, 8]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
+  script: /* @__PURE__ */ linked('feed/claimed', '4281549528721049a3a45b37bee0d01f14d66f6a', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 126, 3, readingModule, 57, 8, 67, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 3, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
+  parts: claimedParts,
   encode(args) {
     return [
       args.codec,
@@ -2497,14 +2423,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards']
+
 /**
  * Deletes the feed, its subscribers and its dead letters. Redis frees the memory in the background.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('feed/clear', '97392d128b0cd63aaaceaec066576c2d25910690', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 28, 1, keysLua, 37, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 58, 1, keysLua, 67, 1, keysLua, 74, 1, keysLua, 76, 5, keysLua, 82, 8, clearLua, 0, 2, sharedAgreement, 8, 7, clearLua, 2, 1, clearLua, 33, 1, clearLua, 3, 30, clearLua, 34, 3, sharedMessages, 42, 10, clearLua, 37, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
+  script: /* @__PURE__ */ linked('feed/clear', 'e019438adb3ce45c64421eb041b0a40fdc75c795', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, clearLua, 0, 2, sharedAgreement, 12, 7, clearLua, 2, 35, sharedMessages, 39, 10, clearLua, 37, 2]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -2535,14 +2463,16 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 
+const disbandParts: readonly string[] = ['meta']
+
 /**
  * Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('feed/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('feed/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: disbandParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -2575,14 +2505,16 @@ export type ExtendAnswer =
   | { readonly status: 'lost' }
 
 
+const extendParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards']
+
 /**
  * Makes a claim last longer, counted from now. A claim that has ended is never brought back.
  *
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', 'dcd3c93294110a1e400db884494d7e66786058a5', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 19, 1, keysLua, 28, 1, keysLua, 37, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 24, 1, keysLua, 29, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 57, 1, keysLua, 66, 1, keysLua, 65, 1, claimsModule, 3, 4, extendLua, 5, 6, claimsModule, 0, 3, extendLua, 11, 1, claimsModule, 116, 18, deadModule, 28, 4, deadModule, 0, 9, deadModule, 32, 7, extendLua, 12, 1, deadModule, 9, 3, extendLua, 13, 5, stateModule, 144, 5, extendLua, 18, 4, stateModule, 149, 12, extendLua, 22, 1, readingModule, 128, 16, stateModule, 161, 9, readingModule, 144, 2, extendLua, 23, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, extendLua, 25, 2]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', { reads: false, bytes: false }, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 54, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 60, 5, extendLua, 18, 4, stateModule, 181, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 98, 29, extendLua, 25, 2]),
+  parts: extendParts,
   encode(args) {
     return [
       args.token,
@@ -2616,14 +2548,16 @@ export type ForgetAnswer =
   | { readonly status: 'absent' }
 
 
+const forgetParts: readonly string[] = ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards']
+
 /**
  * Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
  *
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/forget', '43f91fe46bdd7c35df0954c6c55fe22b642dd675', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 59, 1, keysLua, 68, 1, forgetLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, forgetLua, 1, 5, stateModule, 111, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 21, 1, keysLua, 33, 1, keysLua, 60, 1, keysLua, 54, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, forgetLua, 8, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, forgetLua, 9, 3]),
-  parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', { reads: false, bytes: false }, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 54, forgetLua, 1, 5, stateModule, 65, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 68, 24, 60, 5, 92, 6, forgetLua, 8, 1, stateModule, 98, 29, forgetLua, 9, 3]),
+  parts: forgetParts,
   encode(args) {
     return [
       args.name,
@@ -2670,14 +2604,16 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
   return found
 }
 
+const getParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked']
+
 /**
  * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it looks for no more: it has `looked` for so many of the ids.
  *
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '0ad4b352c59287267d61c74dc58e2c312fca6172', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 11, 1, keysLua, 31, 1, keysLua, 48, 1, getLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 22, 1, readingModule, 40, 22, sharedBudget, 3, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 12, 8, deadModule, 0, 9, deadModule, 20, 8, getLua, 19, 1, claimsModule, 10, 10, claimsModule, 3, 4, claimsModule, 20, 10, getLua, 20, 1, retentionModule, 112, 3, claimsModule, 30, 6, getLua, 21, 6, readingModule, 121, 2, sharedNumbers, 0, 7, entriesModule, 3, 3, readingModule, 113, 8, readingModule, 123, 5, getLua, 27, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked'],
+  script: /* @__PURE__ */ linked('feed/get', '61e7b66024a68fbcfd576b8901d25db75bc85332', { reads: true, bytes: true }, getParts, [{ locals: [1, 4, 7, 8] }, getLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, { table: [2, 3, 5, 6] }, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 153, 10, 0, 4, 163, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 173, 6, getLua, 21, 6, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 126, 3, readingModule, 57, 8, 67, 5, getLua, 27, 1]),
+  parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
     encoded[0] = args.codec
@@ -2731,14 +2667,16 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
   return found
 }
 
+const inspectParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases']
+
 /**
  * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
  *
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('feed/inspect', '1800e93f014b3c4e2b2461c576fe2a3b104cf600', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 8, 1, keysLua, 11, 1, keysLua, 13, 1, keysLua, 19, 1, keysLua, 31, 1, keysLua, 42, 1, keysLua, 61, 1, keysLua, 69, 1, keysLua, 75, 1, keysLua, 81, 1, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 1, 39, stateModule, 50, 2, stateModule, 40, 10, stateModule, 52, 2, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 3, inspectLua, 21, 1, keysLua, 6, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 20, 1, keysLua, 22, 1, entriesModule, 10, 39, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, sharedNumbers, 0, 7, entriesModule, 3, 3, entriesModule, 49, 12, inspectLua, 7, 14, inspectLua, 22, 2, inspectLua, 25, 1, inspectLua, 24, 1, inspectLua, 26, 5, entriesModule, 122, 4, inspectLua, 31, 1, entriesModule, 126, 3, delayedModule, 41, 5, inspectLua, 32, 1, inspectLua, 1, 1, inspectLua, 33, 17]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
+  script: /* @__PURE__ */ linked('feed/inspect', 'ba591fe224778b0af3438bc7fac44ce8e8bc315a', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14] }, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 1, 1, 41, 13, inspectLua, 1, 2, sharedClock, 0, 4, inspectLua, 3, 4, { table: [2, 3, 6] }, entriesModule, 1, 39, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, sharedNumbers, 0, 7, entriesModule, 126, 3, 95, 12, inspectLua, 7, 23, entriesModule, 122, 4, inspectLua, 30, 1, entriesModule, 67, 3, delayedModule, 80, 5, inspectLua, 31, 19]),
+  parts: inspectParts,
   encode(args) {
     return [
       args.codec,
@@ -2781,14 +2719,16 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 
+const proposeParts: readonly string[] = ['meta']
+
 /**
  * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
  *
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/propose', 'b7301ecf4ea3e98e90e4fa09195da66434aa2298', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', { reads: false, bytes: false }, proposeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 54, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  parts: proposeParts,
   encode(args) {
     return [
       args.partitions,
@@ -2850,14 +2790,16 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
   return found
 }
 
+const readParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked']
+
 /**
  * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
  *
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', '8ea575f2a414f738c003bf1a393696979e82c5ce', { reads: true, bytes: true }, [keysLua, 0, 1, readLua, 0, 8, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, readLua, 8, 1, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, keysLua, 6, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 34, 1, keysLua, 43, 1, keysLua, 49, 2, sharedNumbers, 0, 7, readingModule, 73, 5, entriesModule, 49, 12, deadModule, 0, 9, deadModule, 12, 16, claimsModule, 3, 4, claimsModule, 10, 20, readingModule, 62, 11, entriesModule, 10, 26, claimsModule, 30, 6, readingModule, 78, 35, readLua, 23, 1, readingModule, 0, 3, readLua, 24, 4, delayedModule, 76, 12, sharedBudget, 3, 3, delayedModule, 0, 14, retentionModule, 112, 3, sharedBudget, 6, 4, entriesModule, 6, 3, entriesModule, 3, 3, readingModule, 113, 8, delayedModule, 88, 16, readLua, 28, 5, entriesModule, 126, 3, readLua, 33, 18]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
+  script: /* @__PURE__ */ linked('feed/read', '11048ccfb81ecf8b3dc1c611f3b75a90e25821c4', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 153, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 173, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 126, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
+  parts: readParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -2915,14 +2857,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['meta', 'claimed', 'leases', 'returned', 'work', 'parked']
+
 /**
  * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
  *
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', '5ec3614e6d475d73ea96deb24080fa2b26342ebc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 16, 1, keysLua, 27, 1, keysLua, 35, 1, keysLua, 51, 1, releaseLua, 0, 6, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, releaseLua, 6, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, keysLua, 17, 1, keysLua, 14, 1, keysLua, 23, 1, keysLua, 26, 1, keysLua, 29, 1, keysLua, 32, 1, claimsModule, 3, 4, releaseLua, 12, 3, claimsModule, 7, 3, releaseLua, 15, 3, readingModule, 40, 22, releaseLua, 18, 8, claimsModule, 134, 11, releaseLua, 26, 2, retentionModule, 148, 2, deadModule, 0, 12, retentionModule, 150, 12, releaseLua, 28, 4, claimsModule, 145, 1, claimsModule, 0, 3, claimsModule, 146, 3, releaseLua, 32, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, releaseLua, 35, 2, stateModule, 144, 5, releaseLua, 37, 1, sharedMessages, 42, 10, releaseLua, 38, 2]),
-  parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
+  script: /* @__PURE__ */ linked('feed/release', 'f960e81a5fa7dd8b7aa3710ef196e7fa1eb2f9d1', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 2, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 0, 54, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, { table: [2, 3, 4, 5] }, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 26, 3, releaseLua, 15, 3, readingModule, 0, 22, releaseLua, 18, 8, claimsModule, 39, 11, releaseLua, 26, 2, retentionModule, 148, 2, deadModule, 0, 9, 72, 3, retentionModule, 150, 12, releaseLua, 28, 4, claimsModule, 19, 7, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 60, 5, releaseLua, 37, 1, sharedMessages, 39, 10, releaseLua, 38, 2]),
+  parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
     encoded[0] = args.caller
@@ -2976,14 +2920,16 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
   return found
 }
 
+const removeParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers']
+
 /**
  * Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless `even_claimed`, a message under a live claim stays and is named.
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', 'bdec35d4768dfbd67a3aaf1a4260835d9cc448da', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 13, 1, keysLua, 39, 1, keysLua, 46, 1, removeLua, 0, 3, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, removeLua, 3, 1, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 40, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, readingModule, 40, 22, entriesModule, 0, 3, delayedModule, 0, 14, entriesModule, 10, 39, entriesModule, 68, 9, claimsModule, 3, 4, removeLua, 15, 17, retentionModule, 70, 9, removeLua, 32, 2, delayedModule, 34, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 79, 18, retentionModule, 53, 17, retentionModule, 97, 15, removeLua, 37, 2, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, compactModule, 14, 1, sharedBudget, 10, 3, sharedBudget, 6, 4, sharedBudget, 3, 3, compactModule, 15, 17, sharedBudget, 0, 3, stateModule, 144, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 111, 3, removeLua, 41, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 11, stateModule, 144, 5, stateModule, 138, 6, removeLua, 42, 2, sharedCalls, 29, 2, sharedCalls, 0, 3, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, removeLua, 44, 1, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, removeLua, 45, 3]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
+  script: /* @__PURE__ */ linked('feed/remove', '98d156b3d810c328de570e33f2290ea15d8e7d0b', { reads: false, bytes: false }, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 4, 5, 67, 4, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 37, 2, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 65, 3, removeLua, 41, 1, stateModule, 68, 24, 60, 5, 92, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 98, 29, removeLua, 45, 3]),
+  parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
     encoded[0] = args.caller
@@ -3021,14 +2967,16 @@ export type SettleAnswer =
   | { readonly status: 'settled'; readonly more: boolean }
 
 
+const settleParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers']
+
 /**
  * Does what time has made due: delayed messages become visible, claims that ran out are freed, expired messages go. Every writing operation does a little of it; this one does a lot, for those who must not wait. `more`: call again.
  *
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: /* @__PURE__ */ linked('feed/settle', '0da4d16cf33264aaabc42e91040ce910e3a84f3a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 4, 1, keysLua, 11, 1, keysLua, 19, 1, keysLua, 25, 1, keysLua, 37, 1, keysLua, 46, 1, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 9, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, keysLua, 1, 2, keysLua, 5, 1, keysLua, 7, 1, keysLua, 12, 1, keysLua, 15, 1, keysLua, 20, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 38, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 57, 1, keysLua, 54, 1, entriesModule, 126, 3, stateModule, 68, 22, stateModule, 96, 7, settleLua, 6, 1, delayedModule, 53, 1, sharedBudget, 0, 3, delayedModule, 54, 1, delayedModule, 46, 7, delayedModule, 55, 2, sharedNumbers, 0, 7, delayedModule, 57, 1, sharedBudget, 3, 3, delayedModule, 0, 14, sharedBudget, 6, 4, entriesModule, 6, 3, retentionModule, 112, 3, delayedModule, 34, 7, entriesModule, 0, 3, stateModule, 90, 6, entriesModule, 84, 5, entriesModule, 77, 7, retentionModule, 115, 8, entriesModule, 97, 25, delayedModule, 58, 18, settleLua, 7, 2, claimsModule, 149, 2, claimsModule, 7, 3, claimsModule, 134, 11, claimsModule, 0, 3, claimsModule, 145, 4, claimsModule, 151, 13, settleLua, 9, 2, reapModule, 43, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 6, 3, sharedBudget, 10, 3, entriesModule, 49, 12, entriesModule, 10, 39, entriesModule, 61, 7, retentionModule, 70, 5, retentionModule, 53, 17, retentionModule, 79, 33, reapModule, 0, 16, reapModule, 46, 1, reapModule, 16, 1, entriesModule, 68, 9, reapModule, 17, 16, reapModule, 47, 1, reapModule, 33, 10, reapModule, 48, 3, settleLua, 11, 2, stateModule, 144, 5, settleLua, 13, 1, compactModule, 36, 2, compactModule, 0, 14, compactModule, 38, 4, compactModule, 32, 4, compactModule, 42, 3, stateModule, 90, 6, compactModule, 45, 2, sharedBudget, 0, 3, compactModule, 14, 1, sharedBudget, 3, 10, compactModule, 15, 17, compactModule, 47, 8, settleLua, 14, 6, stateModule, 111, 3, settleLua, 20, 1, stateModule, 126, 1, stateModule, 114, 12, stateModule, 127, 17, settleLua, 21, 4, sharedMessages, 42, 10, settleLua, 25, 2, delayedModule, 41, 5, settleLua, 27, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
+  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', { reads: false, bytes: false }, settleParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 99, 22, 98, 1, 121, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 60, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 65, 3, settleLua, 20, 1, stateModule, 68, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
+  parts: settleParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -3069,14 +3017,16 @@ export type SubscribeAnswer =
   | { readonly status: 'unagreed' }
 
 
+const subscribeParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards']
+
 /**
  * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet; one stays protected until it is forgotten.
  *
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', 'af7b1a2e051bd23c6945ccac6f77c229a285ceab', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 62, 1, keysLua, 70, 1, subscribeLua, 0, 5, stateModule, 0, 1, stateModule, 50, 1, stateModule, 1, 39, stateModule, 51, 1, stateModule, 40, 10, stateModule, 52, 2, subscribeLua, 5, 1, sharedLine, 70, 13, subscribeLua, 6, 3, readingModule, 17, 6, readingModule, 3, 14, readingModule, 23, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 54, 11, subscribeLua, 23, 2, stateModule, 149, 12, subscribeLua, 25, 1, keysLua, 1, 3, keysLua, 7, 1, keysLua, 10, 1, keysLua, 15, 1, keysLua, 18, 1, keysLua, 24, 1, keysLua, 30, 1, keysLua, 36, 1, keysLua, 41, 1, keysLua, 47, 1, keysLua, 60, 1, keysLua, 71, 1, keysLua, 65, 1, readingModule, 128, 16, stateModule, 161, 1, stateModule, 144, 5, stateModule, 162, 8, readingModule, 144, 2, subscribeLua, 26, 2, stateModule, 96, 1, stateModule, 68, 22, stateModule, 97, 6, subscribeLua, 28, 1, readingModule, 0, 3, subscribeLua, 29, 1]),
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
+  script: /* @__PURE__ */ linked('feed/subscribe', '874b0e372bdb292b58893027f73a89b28c94d4b5', { reads: false, bytes: false }, subscribeParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 54, subscribeLua, 5, 1, sharedLine, 0, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 167, 11, subscribeLua, 23, 2, stateModule, 181, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 98, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
+  parts: subscribeParts,
   encode(args) {
     return withoutDefaults([
       args.codec,

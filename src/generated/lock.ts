@@ -8,894 +8,878 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 21], text: `local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local listens = ARGV[5] == '1'
-local claim_ms = tonumber(ARGV[6] or 1000)
-local sharded = ARGV[7] == '1'
-local counted = ARGV[8] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-local before = lock_text(lock)
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
-redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
-local token = redis.call('HGET', reader_ids, 'i' .. id)
-if token then
-forget_reader(keys, token)
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 21], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=ARGV[4]
+local h=ARGV[5]=='1'
+local i=tonumber(ARGV[6]or 1000)
+local j=ARGV[7]=='1'
+local k=ARGV[8]~='0'
+local l,m=open_lock(redis.call('GET',a),clock_us())if l then return l end
+local n=lock_text(m)
+m.claim_ms,m.how=i,{channel=g,sharded=j,counted=k}
+local o=new_ticket(d,'s',f,h,1,e)
+redis.call('ZREM',b,format_ticket(o),other_text(o))
+local p=redis.call('HGET',c,'i'..d)
+if p then
+forget_reader(K,p)
 end
-count_readers(keys, lock)
-lapse(lock)
-local served
-if lock.last_ticket > 0 and lock.mode ~= 'x' then
-served = serve_shared(keys, lock, '')
-elseif lock.last_ticket > 0 and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) then
-lock.last_ticket = 0
+count_readers(K,m)
+lapse(m)
+local q
+if m.last_ticket>0 and m.mode~='x'then
+q=serve_shared(K,m,'')
+elseif m.last_ticket>0 and not call_first(K,m,m.expires_at_ms-m.now_ms)then
+m.last_ticket=0
 end
-if lock_text(lock) ~= before then
-save_freed_lock(state, lock)
+if lock_text(m)~=n then
+save_freed_lock(a,m)
 end
-return { 'abandoned', served == 'more' and 1 or 0 }` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 20, 1, 6], text: `local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local listens = ARGV[5] == '1'
-local barging = ARGV[6] == '1'
-local claim_ms = tonumber(ARGV[7] or 1000)
-local sharded = ARGV[8] == '1'
-local counted = ARGV[9] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
-local left = lock.last_ticket > 0
-and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
-local gave = lock.id == id and lock.mode == 'x' and is_held(lock)
-if gave then
-lock.mode = '-'
-lock.expires_at_ms = 0
+return{'abandoned',q=='more'and 1 or 0}` }
+const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 20, 1, 6], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=ARGV[4]
+local g=ARGV[5]=='1'
+local h=ARGV[6]=='1'
+local i=tonumber(ARGV[7]or 1000)
+local j=ARGV[8]=='1'
+local k=ARGV[9]~='0'
+local l,m=open_lock(redis.call('GET',a),clock_us())if l then return l end
+m.claim_ms,m.how=i,{channel=f,sharded=j,counted=k}
+local n=new_ticket(c,h and'b'or'x',e,g,1,d)
+local o=m.last_ticket>0
+and redis.call('ZREM',b,format_ticket(n),other_text(n))>0
+local p=m.id==c and m.mode=='x'and is_held(m)
+if p then
+m.mode='-'
+m.expires_at_ms=0
 end
-lapse(lock)
-local called = called_id(lock.called) == id
-lock.called = called and '0' or lock.called
-local served
-if is_free(lock) and lock.last_ticket > 0 then
-served = serve(keys, lock, '')
-elseif left and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) then
-lock.last_ticket = 0
-elseif left and lock.mode == 's' then
-local first = first_ticket(keys)
-served = first and first.kind == 's' and 'more'
+lapse(m)
+local q=called_id(m.called)==c
+m.called=q and'0'or m.called
+local r
+if is_free(m)and m.last_ticket>0 then
+r=serve(K,m,'')
+elseif o and not call_first(K,m,m.expires_at_ms-m.now_ms)then
+m.last_ticket=0
+elseif o and m.mode=='s'then
+local s=first_ticket(K)
+r=s and s.kind=='s'and'more'
 end
-if left or gave or served or called then
-save_freed_lock(state, lock)
+if o or p or r or q then
+save_freed_lock(a,m)
 end
-return { 'abandoned', served == 'more' and 1 or 0 }` }
-const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 33], text: `local states, states_at = KEYS, 1
-local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local locks, mine = {}, 0
-for at = states_at, #states, 1 do
-local refusal, lock = open_lock(redis.call('GET', states[at]), now_us) if refusal then return refusal end
-if lock.id == id and lock.mode == '-' then
+return{'abandoned',r=='more'and 1 or 0}` }
+const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 33], text: `local a,b=KEYS,1
+local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=clock_us()
+local g=math.floor(f/1000)
+local h,i={},0
+for j=b,#a,1 do
+local k,l=open_lock(redis.call('GET',a[j]),f)if k then return k end
+if l.id==c and l.mode=='-'then
 return redis.error_reply('INVALID id: this attempt has given a lock back')
 end
-if lock.id == id and lock.mode == 'x' and is_held(lock) then
-mine = mine + 1
+if l.id==c and l.mode=='x'and is_held(l)then
+i=i+1
 end
-lapse(lock)
-locks[at] = lock
+lapse(l)
+h[j]=l
 end
-if mine < #locks then
-for at, lock in ipairs(locks) do
-if not is_free(lock) then
-return { 'held', at - 1 }
-elseif lock.last_ticket > 0 then
-return { 'awaited', at - 1 }
-end
-end
-end
-local leases = {}
-for at, lock in ipairs(locks) do
-if mine < #locks then
-grant(lock, id, holder, new_token(lock), now_ms + lease_ms)
-save_lock(states[at], lock)
-end
-leases[2 * at - 1] = tonumber(lock.token)
-leases[2 * at] = lock.expires_at_ms
-end
-return { 'granted', now_ms, leases }` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local waits = ARGV[5] == '1'
-local listens = ARGV[6] == '1'
-local claim_ms = tonumber(ARGV[7] or 1000)
-local sharded = ARGV[8] == '1'
-local counted = ARGV[9] ~= '0'
-local confirms = ARGV[10] == '1'
-local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-local now_ms = lock.now_ms
-local known, ends_at_ms, ended = reading_of(keys, lock, id)
-if known then
-if confirms then
-ends_at_ms = confirm_reader(keys, lock, string.format('%.0f', known), ends_at_ms, lease_ms)
-save_freed_lock(state, lock)
-end
-return { 'granted', known, ends_at_ms, now_ms }
-end
-count_readers(keys, lock)
-lapse(lock)
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
-local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
-local served = 'nobody'
-if lock.last_ticket > 0 and lock.mode ~= 'x' then
-served = serve_shared(keys, lock, own)
-end
-local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
-local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
-if fits then
-if not is_called(lock.called, now_ms) then
-lock.called = '0'
-end
-local expires_at_ms = add_reader(keys, lock, ticket, lease_ms)
-if served == 'own' then
-redis.call('ZREM', queue, own)
-serve_shared(keys, lock, '')
-end
-local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
-if ended then
-forget_reader(keys, ended)
-end
-save_lock(state, lock)
-return { 'granted', token, expires_at_ms, now_ms }
-end
-known, ends_at_ms = reading_of(keys, lock, id)
-if known then
-save_lock(state, lock)
-return { 'granted', known, ends_at_ms, now_ms }
-end
-local more = served == 'more' and 1 or 0
-local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-local place = 0
-if waits then
-lock.last_ticket, place = stand_in_line(keys, lock, own)
-if ended then
-forget_reader(keys, ended)
+if i<#h then
+for j,k in ipairs(h)do
+if not is_free(k)then
+return{'held',j-1}
+elseif k.last_ticket>0 then
+return{'awaited',j-1}
 end
 end
-save_lock(state, lock)
-if waits then
-return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
-return { 'held', recheck_ms, more }` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local id = ARGV[1]
-local holder = ARGV[2]
-local lease_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local waits = ARGV[5] == '1'
-local listens = ARGV[6] == '1'
-local barging = ARGV[7] == '1'
-local claim_ms = tonumber(ARGV[8] or 1000)
-local sharded = ARGV[9] == '1'
-local counted = ARGV[10] ~= '0'
-local confirms = ARGV[11] == '1'
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
-local last_token, line = free_token(stored, id, barging and not waits)
-if last_token then
-local token = next_token(last_token, now_us)
-local expires_at_ms = now_ms + lease_ms
-local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
+local j={}
+for k,l in ipairs(h)do
+if i<#h then
+grant(l,c,d,new_token(l),g+e)
+save_lock(a[k],l)
+end
+j[2*k-1]=tonumber(l.token)
+j[2*k]=l.expires_at_ms
+end
+return{'granted',g,j}` }
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=ARGV[4]
+local h=ARGV[5]=='1'
+local i=ARGV[6]=='1'
+local j=tonumber(ARGV[7]or 1000)
+local k=ARGV[8]=='1'
+local l=ARGV[9]~='0'
+local m=ARGV[10]=='1'
+local n,o=open_lock(redis.call('GET',a),clock_us())if n then return n end
+local p=o.now_ms
+local q,r,s=reading_of(K,o,d)
+if q then
+if m then
+r=confirm_reader(K,o,string.format('%.0f',q),r,f)
+save_freed_lock(a,o)
+end
+return{'granted',q,r,p}
+end
+count_readers(K,o)
+lapse(o)
+o.claim_ms,o.how=j,{channel=g,sharded=k,counted=l}
+local t=new_ticket(d,'s',f,i,1,e)
+local u=m and keep_place(K,t)or format_ticket(t)
+local v='nobody'
+if o.last_ticket>0 and o.mode~='x'then
+v=serve_shared(K,o,u)
+end
+local w=is_free(o)and is_called(o.called,p)
+local x=o.mode~='x'and not w and(v=='own'or o.last_ticket==0)
+if x then
+if not is_called(o.called,p)then
+o.called='0'
+end
+local y=add_reader(K,o,t,f)
+if v=='own'then
+redis.call('ZREM',b,u)
+serve_shared(K,o,'')
+end
+local z=tonumber(redis.call('HGET',c,'i'..d))
+if s then
+forget_reader(K,s)
+end
+save_lock(a,o)
+return{'granted',z,y,p}
+end
+q,r=reading_of(K,o,d)
+if q then
+save_lock(a,o)
+return{'granted',q,r,p}
+end
+local y=v=='more'and 1 or 0
+local z=is_free(o)and j or o.expires_at_ms-p
+local A=0
+if h then
+o.last_ticket,A=stand_in_line(K,o,u)
+if s then
+forget_reader(K,s)
+end
+end
+save_lock(a,o)
+if h then
+return{'queued',A,A==0 and z or 0,y,p}
+end
+return{'held',z,y}` }
+const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=ARGV[4]
+local g=ARGV[5]=='1'
+local h=ARGV[6]=='1'
+local i=ARGV[7]=='1'
+local j=tonumber(ARGV[8]or 1000)
+local k=ARGV[9]=='1'
+local l=ARGV[10]~='0'
+local m=ARGV[11]=='1'
+local n=clock_us()
+local o=math.floor(n/1000)
+local p=redis.call('GET',a)
+local q,r=free_token(p,c,i and not g)
+if q then
+local s=next_token(q,n)
+local t=o+e
+local u=string.format('%.0f',s)..' '..t
+local v=s>n and math.max(e,math.ceil((s-n)/1000))or e
 redis.call(
 'SET',
-state,
-'1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+a,
+'1 x '..u..' '..r..' '..c..' '..d,
 'PX',
-kept_ms_after(left_ms, line ~= '0 0')
+kept_ms_after(v,r~='0 0')
 )
-return { 'granted', token, expires_at_ms, now_ms }
+return{'granted',s,t,o}
 end
-local refusal, lock = open_lock(stored, now_us) if refusal then return refusal end
-if lock.id == id and lock.mode == 'x' and is_held(lock) then
-if confirms then
-lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
-save_freed_lock(state, lock)
+local s,t=open_lock(p,n)if s then return s end
+if t.id==c and t.mode=='x'and is_held(t)then
+if m then
+t.expires_at_ms=math.max(t.expires_at_ms,o+e)
+save_freed_lock(a,t)
 end
-return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+return{'granted',tonumber(t.token),t.expires_at_ms,o}
 end
-if lock.id == id and lock.mode == '-' then
+if t.id==c and t.mode=='-'then
 return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
-lapse(lock)
-local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
-local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
-if is_free(lock) and lock.last_ticket == 0 then
-grant_to(lock, ticket)
-save_lock(state, lock)
-return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+lapse(t)
+local u=called_id(t.called)==c and is_called(t.called,o)
+local v=new_ticket(c,i and'b'or'x',e,h,1,d)
+if is_free(t)and t.last_ticket==0 then
+grant_to(t,v)
+save_lock(a,t)
+return{'granted',tonumber(t.token),t.expires_at_ms,o}
 end
-local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
-local served
-if is_free(lock) then
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-if not barging then
-served = serve(keys, lock, own)
+local w=m and keep_place(K,v)or format_ticket(v)
+local x
+if is_free(t)then
+t.claim_ms,t.how=j,{channel=f,sharded=k,counted=l}
+if not i then
+x=serve(K,t,w)
 end
-if barging or served == 'own' or served == 'nobody' then
-grant_to(lock, ticket)
-save_lock(state, lock)
-redis.call('ZREM', queue, own)
-if lock.last_ticket > 0 and not call_first(keys, lock, lease_ms) then
-lock.last_ticket = 0
-save_lock(state, lock)
+if i or x=='own'or x=='nobody'then
+grant_to(t,v)
+save_lock(a,t)
+redis.call('ZREM',b,w)
+if t.last_ticket>0 and not call_first(K,t,e)then
+t.last_ticket=0
+save_lock(a,t)
 end
-return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-end
-local more = served == 'more' and 1 or 0
-local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-local stands_again = waits and called and not passes_by(lock)
-if waits and called and not stands_again then
-lock.called = call_until(now_ms + claim_ms, id)
-save_lock(state, lock)
-return { 'queued', 0, 2, more, now_ms }
-end
-if waits then
-if stands_again then
-lock.called = '0'
-stand_before_all(keys, lock, own)
-end
-local newest, place = stand_in_line(keys, lock, own)
-if newest ~= lock.last_ticket or served or stands_again then
-lock.last_ticket = newest
-save_lock(state, lock)
-end
-if is_called(lock.called, now_ms) then
-recheck_ms = math.min(recheck_ms, claim_ms)
-end
-if barging then
-recheck_ms = math.min(recheck_ms, 2000)
-end
-local looks = place == 0 or barging
-if confirms and place <= 3 and not looks then
-looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
-end
-return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
-end
-if served then
-save_lock(state, lock)
-end
-return { 'held', recheck_ms, more }` }
-const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 1, 20], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
-local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
-local existed = 0
-local all = { state, queue, readers, reader_ids }
-for _, key in ipairs(all) do
-existed = math.max(existed, redis.call('UNLINK', key))
-end
-if newest then
-local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-if token then
-redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
+return{'granted',tonumber(t.token),t.expires_at_ms,o}
 end
 end
-for _, text in ipairs(waiting) do
-local ticket = parse_ticket(text)
-tell_process(ticket, 'come ' .. ticket.id, how)
+local y=x=='more'and 1 or 0
+local z=is_free(t)and j or t.expires_at_ms-o
+local A=g and u and not passes_by(t)
+if g and u and not A then
+t.called=call_until(o+j,c)
+save_lock(a,t)
+return{'queued',0,2,y,o}
 end
-return { 'cleared', existed }` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local leases, leases_at = ARGV, 1
-local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-local now_ms = lock.now_ms
-local ends, any = {}, false
-for at = leases_at, #leases, 2 do
-local expires_at_ms = 0
+if g then
+if A then
+t.called='0'
+stand_before_all(K,t,w)
+end
+local B,C=stand_in_line(K,t,w)
+if B~=t.last_ticket or x or A then
+t.last_ticket=B
+save_lock(a,t)
+end
+if is_called(t.called,o)then
+z=math.min(z,j)
+end
+if i then
+z=math.min(z,2000)
+end
+local D=C==0 or i
+if m and C<=3 and not D then
+D=is_free(t)or t.expires_at_ms-math.floor(t.token/1000)<=j
+end
+return{'queued',C,D and z or 0,y,o}
+end
+if x then
+save_lock(a,t)
+end
+return{'held',z,y}` }
+const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
+local f=ARGV[2]=='1'
+local h=redis.call('ZRANGE',b,'0','999')
+local i=redis.pcall('GET',a)
+local j=type(i)=='string'and string.match(i,'^1 . (%d+) ')
+local k=0
+local l={a,b,c,d}
+for m,n in ipairs(l)do
+k=math.max(k,redis.call('UNLINK',n))
+end
+if j then
+local m,n=token_to_leave(tonumber(j),math.floor(clock_us()/1000))
+if m then
+redis.call('SET',a,'1 - '..m..' 0 0 0  ','PX',n)
+end
+end
+local g={channel=e,sharded=f,counted=false}
+for m,n in ipairs(h)do
+local o=parse_ticket(n)
+tell_process(o,'come '..o.id,g)
+end
+return{'cleared',k}` }
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local d,e=ARGV,1
+local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
+local h=g.now_ms
+local i,j={},false
+for k=e,#d,2 do
+local l=0
 if
-lock.mode == 's'
-and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms
+g.mode=='s'
+and tonumber(redis.call('ZSCORE',b,d[k])or 0)>h
 then
-expires_at_ms = now_ms + leases[at + 1]
-redis.call('PEXPIRE', readers, lock_kept_ms(lock))
-redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
-any = true
+l=h+d[k+1]
+redis.call('PEXPIRE',b,lock_kept_ms(g))
+redis.call('ZADD',b,'XX',l,d[k])
+j=true
 end
-ends[#ends + 1] = expires_at_ms
+i[#i+1]=l
 end
-if any then
-lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
-save_freed_lock(state, lock)
-redis.call('PEXPIRE', readers, lock_kept_ms(lock))
-redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock))
+if j then
+g.expires_at_ms=tonumber(redis.call('ZRANGE',b,'-1','-1','WITHSCORES')[2])
+save_freed_lock(a,g)
+redis.call('PEXPIRE',b,lock_kept_ms(g))
+redis.call('PEXPIRE',c,lock_kept_ms(g))
 end
-return { 'extended', now_ms, ends }` }
-const extendLua: LuaText = { file: 'lua/lock/extend.lua', taken: [8, 2, 1, 26], text: `local state, state_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local locks, refused = {}, {}
-for at = state_at, #state, 1 do
-local open = function()
-return read_lock(redis.call('GET', state[at]), now_us)
+return{'extended',h,i}` }
+const extendLua: LuaText = { file: 'lua/lock/extend.lua', taken: [8, 2, 1, 26], text: `local a,b=KEYS,1
+local c,d=ARGV,1
+local e=clock_us()
+local f=math.floor(e/1000)
+local g,h={},{}
+for i=b,#a,1 do
+local j=function()
+return read_lock(redis.call('GET',a[i]),e)
 end
-local known, why = try_open(open, '1')
-locks[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
-end
-end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local lock = locks[place]
-ends[place] = 0
-if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock) then
-lock.expires_at_ms = now_ms + leases[at + 1]
-ends[place] = lock.expires_at_ms
-save_freed_lock(state[place], lock)
+local k,l=try_open(j,'1')
+g[i]=k or false
+if not k then
+h[#h+1]=i-1
+h[#h+1]=l
 end
 end
-return { 'extended', now_ms, ends, refused }` }
-const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 8], text: `local codec = ARGV[1]
-local refusal, stored = open_fenced(fenced) if refusal then return refusal end
-if not stored.value then
-return { 'absent' }
+local i={}
+for j=d,#c,2 do
+local k=(j-d)/2+1
+local l=g[k]
+i[k]=0
+if l and l.mode=='x'and l.token==c[j]and is_held(l)then
+l.expires_at_ms=f+c[j+1]
+i[k]=l.expires_at_ms
+save_freed_lock(a[k],l)
 end
-if stored.codec ~= codec then
-return redis.error_reply('CODEC ' .. stored.codec)
 end
-return { 'found', stored.token, stored.value }` }
-const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 5, 1, 26], text: `local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local value = ARGV[3]
-local caller = ARGV[4]
-local call = tonumber(ARGV[5])
-local refusal, stored = open_fenced(fenced) if refusal then return refusal end
-if stored.codec and stored.codec ~= codec then
-return redis.error_reply('CODEC ' .. stored.codec)
+return{'extended',f,i,h}` }
+const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 8], text: `local b=ARGV[1]
+local c,d=open_fenced(a)if c then return c end
+if not d.value then
+return{'absent'}
 end
-if stored.token > token then
-return { 'refused', stored.token }
+if d.codec~=b then
+return redis.error_reply('CODEC '..d.codec)
 end
-local process = string.match(caller, '^[^.]*')
-if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
-return { 'stored' }
+return{'found',d.token,d.value}` }
+const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 5, 1, 26], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=ARGV[3]
+local e=ARGV[4]
+local f=tonumber(ARGV[5])
+local g,h=open_fenced(a)if g then return g end
+if h.codec and h.codec~=b then
+return redis.error_reply('CODEC '..h.codec)
+end
+if h.token>c then
+return{'refused',h.token}
+end
+local i=string.match(e,'^[^.]*')
+if h.token==c and i~=''and i==h.process and f<=h.call then
+return{'stored'}
 end
 redis.call(
 'HSET',
-fenced,
+a,
 'layout',
 '1',
 'codec',
-codec,
+b,
 'token',
-exact(token),
+exact(c),
 'value',
-value,
+d,
 'by',
-process .. ' ' .. exact(call)
+i..' '..exact(f)
 )
-return { 'stored' }` }
-const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-local now_ms = lock.now_ms
-lapse(lock)
-local leases = {}
-if lock.mode == 'x' then
-leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
-elseif lock.mode == 's' then
-local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
-for at = 1, #live, 2 do
-local known = redis.call('HGET', reader_ids, live[at])
-leases[#leases + 1] = tonumber(live[at])
-leases[#leases + 1] = tonumber(live[at + 1])
-leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
+return{'stored'}` }
+const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local e,f=open_lock(redis.call('GET',a),clock_us())if e then return e end
+local g=f.now_ms
+lapse(f)
+local h={}
+if f.mode=='x'then
+h={tonumber(f.token),f.expires_at_ms,f.holder}
+elseif f.mode=='s'then
+local i=redis.call('ZRANGEBYSCORE',c,'('..g,'+inf','WITHSCORES','LIMIT',0,100)
+for j=1,#i,2 do
+local k=redis.call('HGET',d,i[j])
+h[#h+1]=tonumber(i[j])
+h[#h+1]=tonumber(i[j+1])
+h[#h+1]=string.match(k or'','^%S* (.*)$')or''
 end
 end
-local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-line[#line + 1] = ticket.id
-line[#line + 1] = ticket.kind
-line[#line + 1] = ticket.holder
+local i={}
+for j,k in ipairs(redis.call('ZRANGE',b,'0','99'))do
+local l=parse_ticket(k)
+i[#i+1]=l.id
+i[#i+1]=l.kind
+i[#i+1]=l.holder
 end
-return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }` }
-const keysLua: LuaText = { file: 'lua/lock/keys.lua', taken: [2, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2], text: `local state = KEYS[1]
-local queue = KEYS[2]
-local keys = {
-queue = queue,
-}
-queue = KEYS[2],
-readers = KEYS[3],
-local readers = KEYS[3]
-local readers = KEYS[2]
-readers = readers,
-local reader_ids = KEYS[4]
-reader_ids = reader_ids,
-}
-local reader_ids = KEYS[3]
-reader_ids = KEYS[4],
-local fenced = KEYS[1]` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 17], text: `local token = ARGV[1]
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
-if lock.mode ~= 's' or expires_at_ms <= lock.now_ms then
-return { 'lost' }
+return{'inspection',f.mode,tonumber(f.token),g,h,redis.call('ZCARD',b),i}` }
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 17], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 1000)
+local f=ARGV[4]=='1'
+local g=ARGV[5]~='0'
+local h,i=open_lock(redis.call('GET',a),clock_us())if h then return h end
+local j=tonumber(redis.call('ZSCORE',b,c)or 0)
+if i.mode~='s'or j<=i.now_ms then
+return{'lost'}
 end
-forget_reader(keys, token)
-count_readers(keys, lock)
-if lock.mode ~= 's' then
-lock.mode = '-'
+forget_reader(K,c)
+count_readers(K,i)
+if i.mode~='s'then
+i.mode='-'
 end
-local served
-if is_free(lock) and lock.last_ticket > 0 then
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-served = serve_shared(keys, lock, '')
+local k
+if is_free(i)and i.last_ticket>0 then
+i.claim_ms,i.how=e,{channel=d,sharded=f,counted=g}
+k=serve_shared(K,i,'')
 end
-save_freed_lock(state, lock)
-return { 'released', served == 'more' and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local token = ARGV[1]
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
-if is_quickly_given_back(stored, token, now_ms) then
-local saved = redis.pcall('SETRANGE', state, '2', '-')
-if type(saved) == 'number' then
-return { 'released', 0 }
+save_freed_lock(a,i)
+return{'released',k=='more'and 1 or 0}` }
+const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local b=ARGV[1]
+local c=ARGV[2]
+local d=tonumber(ARGV[3]or 1000)
+local e=ARGV[4]=='1'
+local f=ARGV[5]~='0'
+local g=clock_us()
+local h=math.floor(g/1000)
+local i=redis.call('GET',a)
+if is_quickly_given_back(i,b,h)then
+local j=redis.pcall('SETRANGE',a,'2','-')
+if type(j)=='number'then
+return{'released',0}
 end
 end
-local refusal, lock = open_lock(stored, now_us) if refusal then return refusal end
-if lock.token ~= token or lock.mode == 's' then
-return { 'lost' }
+local j,k=open_lock(i,g)if j then return j end
+if k.token~=b or k.mode=='s'then
+return{'lost'}
 end
-if lock.mode == '-' then
-return { 'released', lock.last_ticket > 0 and 1 or 0 }
+if k.mode=='-'then
+return{'released',k.last_ticket>0 and 1 or 0}
 end
-if not is_held(lock) then
-return { 'lost' }
+if not is_held(k)then
+return{'lost'}
 end
-lock.mode = '-'
-lock.expires_at_ms = 0
-if lock.last_ticket == 0 then
-save_freed_lock(state, lock)
-return { 'released', 0 }
+k.mode='-'
+k.expires_at_ms=0
+if k.last_ticket==0 then
+save_freed_lock(a,k)
+return{'released',0}
 end
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-local served = serve(keys, lock, '')
-save_freed_lock(state, lock)
-return { 'released', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 10], text: `local channel = ARGV[1]
-local claim_ms = tonumber(ARGV[2] or 1000)
-local sharded = ARGV[3] == '1'
-local counted = ARGV[4] ~= '0'
-local refusal, lock = open_lock(redis.call('GET', state), clock_us()) if refusal then return refusal end
-count_readers(keys, lock)
-lapse(lock)
-if lock.mode == 'x' or lock.last_ticket == 0 then
-return { 'served', 0 }
+k.claim_ms,k.how=d,{channel=c,sharded=e,counted=f}
+local l=serve(K,k,'')
+save_freed_lock(a,k)
+return{'released',l=='more'and 1 or 0}` }
+const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 10], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2]or 1000)
+local d=ARGV[3]=='1'
+local e=ARGV[4]~='0'
+local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
+count_readers(K,g)
+lapse(g)
+if g.mode=='x'or g.last_ticket==0 then
+return{'served',0}
 end
-lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
-local served = serve_shared(keys, lock, '')
-save_freed_lock(state, lock)
-return { 'served', served == 'more' and 1 or 0 }` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 1, 3, 1, 3, 7, 3, 5, 5, 2, 9, 4, 28, 3, 16, 2, 3, 2, 8, 1, 6, 4, 33], text: `local function is_called(called, now_ms)
-if called == '0' then
+g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
+local h=serve_shared(K,g,'')
+save_freed_lock(a,g)
+return{'served',h=='more'and 1 or 0}` }
+const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 92, 3, 2, 3, -99, 3, 96, 5, 1, 6, -107, 3, 66, 16, -47, 28, 45, 33, -126, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
+if a=='0'then
 return false
 end
-local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-return left_ms > 0 and left_ms <= 60000
+local c=tonumber(string.match(a,'^%d+'))-b
+return c>0 and c<=60000
 end
-local function called_id(called)
-return string.match(called, '/(.*)$')
+local function is_overdue(a)
+return a.called~='0'and not is_called(a.called,a.now_ms)
 end
-local function call_until(until_ms, id)
-return until_ms .. '/' .. id
+local function send_back_late(a,b,c)
+if is_overdue(b)then
+b.late=b.late or{}
+local function called_id(a)
+return string.match(a,'/(.*)$')
 end
-local function passes_by(lock)
-return is_free(lock) or math.abs(lock.now_ms - lock.token / 1000) <= 20
+b.late[process_of({id=called_id(b.called)})]=true
+b.called='0'
 end
-local function grant_to(lock, ticket)
-local is_awaited = is_called(lock.called, lock.now_ms) and called_id(lock.called) ~= ticket.id
-lock.called = is_awaited and lock.called or '0'
-grant(lock, ticket.id, ticket.holder, new_token(lock), lock.now_ms + ticket.lease_ms)
+if b.mode=='l'then
+note_late(b,b.id,b.token,b.expires_at_ms)
+b.id=''
 end
-local function stand_before_all(keys, lock, text)
-if lock.last_ticket == 0 then
-return
-end
-local first = redis.call('ZRANGE', keys.queue, '0', '0', 'WITHSCORES')
-if first[1] then
-redis.call('ZADD', keys.queue, 'NX', math.floor(first[2]) - 1, text)
+if b.late then
+send_back(a,b,b.late,c)
 end
 end
-local function hand_over(keys, lock, ticket, behind)
-local heard = listens_here(ticket, lock.how)
-if heard == false then
-redis.call('ZREM', keys.queue, ticket.text)
+local function call_until(a,b)
+return a..'/'..b
+end
+local function call_up(a,b,c,d)
+redis.call('ZREM',a.queue,c.text)
+if not tell_process(c,'come '..c.id,b.how)then
 return false
 end
-local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
-local token, expires_at_ms = new_token(lock), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local next_ticket = behind and parse_ticket(behind)
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
-if together then
-message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+local e=d and parse_ticket(d)
+b.called=call_until(b.now_ms+b.claim_ms,c.id)
+local f=e and process_of(e)==process_of(c)
+if f and not has_just_asked(b,c)then
+call_other(a,b,process_of(c),b.claim_ms)
 end
-if not tell_granted(keys, lock, ticket, message) then
-return 'untold'
-end
-redis.call('ZREM', keys.queue, ticket.text)
-grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-call_other(keys, lock, process_of(ticket), lease_ms)
-end
-if not together and not call_next(keys, lock, next_ticket, lease_ms) then
-lock.last_ticket = 0
-end
-return 'granted'
-end
-local function call_up(keys, lock, ticket, behind)
-redis.call('ZREM', keys.queue, ticket.text)
-if not tell_process(ticket, 'come ' .. ticket.id, lock.how) then
-return false
-end
-local next_ticket = behind and parse_ticket(behind)
-lock.called = call_until(lock.now_ms + lock.claim_ms, ticket.id)
-local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-if together and not has_just_asked(lock, ticket) then
-call_other(keys, lock, process_of(ticket), lock.claim_ms)
-end
-if not call_next(keys, lock, next_ticket, lock.claim_ms) then
-lock.last_ticket = 0
+if not call_next(a,b,e,b.claim_ms)then
+b.last_ticket=0
 end
 return true
 end
-local function is_overdue(lock)
-return lock.called ~= '0' and not is_called(lock.called, lock.now_ms)
-end
-local function send_back_late(keys, lock, own)
-if is_overdue(lock) then
-lock.late = lock.late or {}
-lock.late[process_of({ id = called_id(lock.called) })] = true
-lock.called = '0'
-end
-if lock.mode == 'l' then
-note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-lock.id = ''
-end
-if lock.late then
-send_back(keys, lock, lock.late, own)
-end
-end
-local function serve(keys, lock, own)
-if lock.mode == 'l' or lock.late or is_overdue(lock) then
-send_back_late(keys, lock, own)
-end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
-end
-local ticket = parse_ticket(pair[1])
-if ticket.text == own then
-return 'own'
-end
-if ticket.kind == 's' then
-return 'more'
-elseif ticket.kind == 'b' then
-if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, pair[2]) then
-return 'told'
-end
-else
-local came = hand_over(keys, lock, ticket, pair[2])
-if came == 'granted' then
-return 'granted'
-elseif came == 'untold' then
-if not pass_silent(keys, lock, ticket, own) then
-return 'untold'
-end
-end
-end
-end
-return 'more'
-end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [6, 8, 2, 3, 1, 6, 3, 20, 2, 8, 1, 20, 6, 16, 4, 2, 1, 13, 1, 51], text: `local function reading_of(keys, lock, id)
-local token = redis.call('HGET', keys.reader_ids, 'i' .. id)
-local expires_at_ms = token and tonumber(redis.call('ZSCORE', keys.readers, token) or 0)
-if lock.mode == 's' and expires_at_ms and expires_at_ms > lock.now_ms then
-return tonumber(token), expires_at_ms
-end
-return nil, nil, token
-end
-local function forget_reader(keys, token)
-local id = string.match(redis.call('HGET', keys.reader_ids, token) or '', '^%S*')
-redis.call('ZREM', keys.readers, token)
-if redis.call('HGET', keys.reader_ids, 'i' .. id) == token then
-redis.call('HDEL', keys.reader_ids, 'i' .. id)
-end
-redis.call('HDEL', keys.reader_ids, token)
-return id
-end
-local function count_readers(keys, lock)
-if lock.mode == 'x' then
-return
-end
-local until_ms = lock.mode == 's' and lock.now_ms or '+inf'
-local ended =
-redis.call('ZRANGEBYSCORE', keys.readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-for at = 1, #ended, 2 do
-local id = forget_reader(keys, ended[at])
-note_late(lock, id, ended[at], ended[at + 1])
-end
-if lock.mode ~= 's' then
-return
-end
-local last = redis.call('ZRANGE', keys.readers, '-1', '-1', 'WITHSCORES')
-lock.expires_at_ms = tonumber(last[2] or 0)
-if not last[1] then
-lock.mode = 'l'
-end
-end
-local function confirm_reader(keys, lock, token, ends_at_ms, lease_ms)
-local expires_at_ms = math.max(ends_at_ms, lock.now_ms + lease_ms)
-lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
-redis.call('PEXPIRE', keys.readers, lock.expires_at_ms - lock.now_ms + 600000)
-redis.call('PEXPIRE', keys.reader_ids, lock.expires_at_ms - lock.now_ms + 600000)
-redis.call('ZADD', keys.readers, 'XX', expires_at_ms, token)
-return expires_at_ms
-end
-local function add_reader(keys, lock, ticket, lease_ms)
-local expires_at_ms = lock.now_ms + lease_ms
-lock.token = new_token(lock)
-lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
-lock.mode = 's'
-lock.id = ''
-lock.holder = ''
-redis.call(
-'HSET',
-keys.reader_ids,
-'i' .. ticket.id,
-lock.token,
-lock.token,
-ticket.id .. ' ' .. ticket.holder
-)
-redis.call('ZADD', keys.readers, expires_at_ms, lock.token)
-redis.call('PEXPIRE', keys.readers, lock.expires_at_ms - lock.now_ms + 600000)
-redis.call('PEXPIRE', keys.reader_ids, lock.expires_at_ms - lock.now_ms + 600000)
-return expires_at_ms
-end
-local function let_in(keys, lock, ticket)
-local heard = listens_here(ticket, lock.how)
-if heard == false then
-redis.call('ZREM', keys.queue, ticket.text)
+local function hand_over(a,b,c,d)
+local e=listens_here(c,b.how)
+if e==false then
+redis.call('ZREM',a.queue,c.text)
 return false
 end
-local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
-local message =
-string.format('granted %s %s %.0f %.0f', ticket.id, new_token(lock), now_ms + lease_ms, now_ms)
-if not tell_granted(keys, lock, ticket, message) then
-return 'untold'
+local f,g=b.now_ms,offered_ms(b,c,e)
+local h,i=new_token(b),f+g
+local j='granted '..c.id..' '..h..' '..i..' '..f
+local k=d and parse_ticket(d)
+local l=g<c.lease_ms
+local m=not l and k and process_of(k)==process_of(c)
+if m then
+j=j..'\\n'..first_message(k,g)
 end
-redis.call('ZREM', keys.queue, ticket.text)
-add_reader(keys, lock, ticket, lease_ms)
-return 'granted'
+if not tell_granted(a,b,c,j)then
+return'untold'
 end
-local function serve_shared(keys, lock, own)
-local let = 0
-local asleep
-if lock.mode == 'l' or lock.late or is_overdue(lock) then
-send_back_late(keys, lock, own)
+redis.call('ZREM',a.queue,c.text)
+grant(b,c.id,c.holder,h,i)
+if l and k and process_of(k)==process_of(c)then
+call_other(a,b,process_of(c),g)
 end
-for _ = 1, 500 do
-local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-if not pair[1] then
-lock.last_ticket = 0
-return 'nobody'
+if not m and not call_next(a,b,k,g)then
+b.last_ticket=0
 end
-local ticket = parse_ticket(pair[1])
-local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, lock.now_ms) then
-return 'served'
-elseif ticket.text == own and fits then
-return 'own'
-elseif not fits then
-local recheck_ms, looks = lock.expires_at_ms - lock.now_ms, own ~= ''
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
-redis.call('ZREM', keys.queue, ticket.text)
-else
-local passed = false
-if looks then
-passed = pass_silent(keys, lock, ticket, own)
+return'granted'
 end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(keys, lock, asleep, recheck_ms)
+local function serve(a,b,c)
+if b.mode=='l'or b.late or is_overdue(b)then
+send_back_late(a,b,c)
 end
-return 'served'
+for d=1,500 do
+local e=redis.call('ZRANGE',a.queue,'0','1')
+if not e[1]then
+b.last_ticket=0
+return'nobody'
 end
+local f=parse_ticket(e[1])
+if f.text==c then
+return'own'
 end
-elseif let == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, lock.how) then
-return 'served'
-end
-redis.call('ZREM', keys.queue, ticket.text)
-elseif ticket.kind == 'b' then
-if call_up(keys, lock, ticket, pair[2]) then
-return 'served'
+if f.kind=='s'then
+return'more'
+elseif f.kind=='b'then
+if is_called(b.called,b.now_ms)or call_up(a,b,f,e[2])then
+return'told'
 end
 else
-local reads = ticket.kind == 's'
-local came
-if reads then
-came = let_in(keys, lock, ticket)
-else
-came = hand_over(keys, lock, ticket, pair[2])
-end
-if came == 'granted' then
-if not reads then
-return 'served'
-end
-let, asleep = let + 1, process_of(ticket)
-elseif came == 'untold' then
-if not pass_silent(keys, lock, ticket, own) then
-return 'served'
+local g=hand_over(a,b,f,e[2])
+if g=='granted'then
+return'granted'
+elseif g=='untold'then
+if not pass_silent(a,b,f,c)then
+return'untold'
 end
 end
 end
 end
-return 'more'
+return'more'
+end
+local function grant_to(a,b)
+local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
+a.called=c and a.called or'0'
+grant(a,b.id,b.holder,new_token(a),a.now_ms+b.lease_ms)
+end
+local function passes_by(a)
+return is_free(a)or math.abs(a.now_ms-a.token/1000)<=20
+end
+local function stand_before_all(a,b,c)
+if b.last_ticket==0 then
+return
+end
+local d=redis.call('ZRANGE',a.queue,'0','0','WITHSCORES')
+if d[1]then
+redis.call('ZADD',a.queue,'NX',math.floor(d[2])-1,c)
+end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [12, 11, 1, 9, 1, 7, 1, 3, 2, 5, 1, 3, 7, 7, 4, 14, 1, 2, 1, 6, 1, 3, 3, 8, 2, 3, 2, 7, 7, 15, 2, 6, 4, 12, 1, 7], text: `local function read_lock(stored, now_us)
-stored = stored or '1 - 0 0 0 0  '
-local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
+const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [16, 3, 1, 6, 3, 20, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -168, 8, 37, 8], text: `local function forget_reader(a,b)
+local c=string.match(redis.call('HGET',a.reader_ids,b)or'','^%S*')
+redis.call('ZREM',a.readers,b)
+if redis.call('HGET',a.reader_ids,'i'..c)==b then
+redis.call('HDEL',a.reader_ids,'i'..c)
 end
-return {
-layout = layout,
-mode = mode,
-token = token,
-expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-last_ticket = tonumber(last_ticket),
-called = called,
-id = id,
-holder = holder,
-now_us = now_us,
-now_ms = math.floor(now_us / 1000),
+redis.call('HDEL',a.reader_ids,b)
+return c
+end
+local function count_readers(a,b)
+if b.mode=='x'then
+return
+end
+local c=b.mode=='s'and b.now_ms or'+inf'
+local d=
+redis.call('ZRANGEBYSCORE',a.readers,'-inf',c,'WITHSCORES','LIMIT','0','1000')
+for e=1,#d,2 do
+local f=forget_reader(a,d[e])
+note_late(b,f,d[e],d[e+1])
+end
+if b.mode~='s'then
+return
+end
+local e=redis.call('ZRANGE',a.readers,'-1','-1','WITHSCORES')
+b.expires_at_ms=tonumber(e[2]or 0)
+if not e[1]then
+b.mode='l'
+end
+end
+local function serve_shared(a,b,c)
+local d=0
+local e
+if b.mode=='l'or b.late or is_overdue(b)then
+send_back_late(a,b,c)
+end
+local function add_reader(a,b,c,d)
+local e=b.now_ms+d
+b.token=new_token(b)
+b.expires_at_ms=b.mode=='s'and math.max(b.expires_at_ms,e)or e
+b.mode='s'
+b.id=''
+b.holder=''
+redis.call(
+'HSET',
+a.reader_ids,
+'i'..c.id,
+b.token,
+b.token,
+c.id..' '..c.holder
+)
+redis.call('ZADD',a.readers,e,b.token)
+redis.call('PEXPIRE',a.readers,b.expires_at_ms-b.now_ms+600000)
+redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
+return e
+end
+local function let_in(a,b,c)
+local d=listens_here(c,b.how)
+if d==false then
+redis.call('ZREM',a.queue,c.text)
+return false
+end
+local e,f=b.now_ms,offered_ms(b,c,d)
+local g=
+string.format('granted %s %s %.0f %.0f',c.id,new_token(b),e+f,e)
+if not tell_granted(a,b,c,g)then
+return'untold'
+end
+redis.call('ZREM',a.queue,c.text)
+add_reader(a,b,c,f)
+return'granted'
+end
+for f=1,500 do
+local g=redis.call('ZRANGE',a.queue,'0','1')
+if not g[1]then
+b.last_ticket=0
+return'nobody'
+end
+local h=parse_ticket(g[1])
+local i=is_free(b)or(b.mode=='s'and h.kind=='s')
+if h.kind~='x'and is_free(b)and is_called(b.called,b.now_ms)then
+return'served'
+elseif h.text==c and i then
+return'own'
+elseif not i then
+local j,k=b.expires_at_ms-b.now_ms,c~=''
+local l=k and math.min(j,2000)or j
+if not tell_process(h,first_message(h,l),b.how)then
+redis.call('ZREM',a.queue,h.text)
+else
+local m=false
+if k then
+m=pass_silent(a,b,h,c)
+end
+if not m then
+if process_of(h)==e then
+call_other(a,b,e,j)
+end
+return'served'
+end
+end
+elseif d==100 then
+if tell_process(h,'come '..h.id,b.how)then
+return'served'
+end
+redis.call('ZREM',a.queue,h.text)
+elseif h.kind=='b'then
+if call_up(a,b,h,g[2])then
+return'served'
+end
+else
+local j=h.kind=='s'
+local k
+if j then
+k=let_in(a,b,h)
+else
+k=hand_over(a,b,h,g[2])
+end
+if k=='granted'then
+if not j then
+return'served'
+end
+d,e=d+1,process_of(h)
+elseif k=='untold'then
+if not pass_silent(a,b,h,c)then
+return'served'
+end
+end
+end
+end
+return'more'
+end
+local function reading_of(a,b,c)
+local d=redis.call('HGET',a.reader_ids,'i'..c)
+local e=d and tonumber(redis.call('ZSCORE',a.readers,d)or 0)
+if b.mode=='s'and e and e>b.now_ms then
+return tonumber(d),e
+end
+return nil,nil,d
+end
+local function confirm_reader(a,b,c,d,e)
+local f=math.max(d,b.now_ms+e)
+b.expires_at_ms=math.max(b.expires_at_ms,f)
+redis.call('PEXPIRE',a.readers,b.expires_at_ms-b.now_ms+600000)
+redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
+redis.call('ZADD',a.readers,'XX',f,c)
+return f
+end` }
+const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [34, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 32, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+local function read_lock(a,b)
+a=a or'1 - 0 0 0 0  '
+local c,d,e,f,g,h,i,j=
+string.match(a,'^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+if c~='1'then
+return{layout=string.match(a,'^%S*')}
+end
+return{
+layout=c,
+mode=d,
+token=e,
+expires_at_ms=d=='-'and 0 or tonumber(f),
+last_ticket=tonumber(g),
+called=h,
+id=i,
+holder=j,
+now_us=b,
+now_ms=math.floor(b/1000),
 }
 end
-local function open_lock(stored, now_us)
-local lock = read_lock(stored, now_us)
-if lock.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. lock.layout)
+local c=read_lock(a,b)
+if c.layout~='1'then
+return redis.error_reply('LAYOUT '..c.layout)
 end
-return nil, lock
+return nil,c
 end
-local function is_held(lock)
-return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > lock.now_ms
+local function lock_text(a)
+local b=a.token..' '..a.expires_at_ms..' '..a.last_ticket
+return'1'
+..' '
+..a.mode
+..' '
+..b
+..' '
+..a.called
+..' '
+..a.id
+..' '
+..a.holder
 end
-local function lapse(lock)
-if lock.mode ~= '-' and not is_held(lock) then
-lock.mode = 'l'
+local function lapse(a)
+local function is_held(a)
+return(a.mode=='x'or a.mode=='s')and a.expires_at_ms>a.now_ms
 end
-end
-local function is_free(lock)
-return lock.mode == '-' or lock.mode == 'l'
-end
-local function kept_ms_after(left_ms, awaited)
-local kept_ms = awaited and 7200000 or 600000
-if left_ms > kept_ms then
-return left_ms + kept_ms
-end
-return awaited and '14400000' or '1200000'
-end
-local function lock_text(lock)
-local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-return '1'
-.. ' '
-.. lock.mode
-.. ' '
-.. times
-.. ' '
-.. lock.called
-.. ' '
-.. lock.id
-.. ' '
-.. lock.holder
-end
-local function lock_kept_ms(lock)
-local left_ms = lock.expires_at_ms - lock.now_ms
-local behind = lock.token / 1000 - lock.now_ms
-if behind > left_ms then
-left_ms = math.ceil(behind)
-end
-return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-local function save_lock(state, lock)
-redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock))
-end
-local function save_freed_lock(state, lock)
-local text, kept_ms = lock_text(lock), lock_kept_ms(lock)
-local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-if saved.err then
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('SET', state, text, 'PX', kept_ms)
+if a.mode~='-'and not is_held(a)then
+a.mode='l'
 end
 end
-local function new_token(lock)
-return string.format('%.0f', next_token(lock.token, lock.now_us))
+local function is_free(a)
+return a.mode=='-'or a.mode=='l'
 end
-local function grant(lock, id, holder, token, expires_at_ms)
-lock.mode = 'x'
-lock.token = token
-lock.expires_at_ms = expires_at_ms
-lock.id = id
-lock.holder = holder
+local function new_token(a)
+return string.format('%.0f',next_token(a.token,a.now_us))
 end
-local function free_token(stored, id, passes)
-if not stored then
-return '0', '0 0'
+local function grant(a,b,c,d,e)
+a.mode='x'
+a.token=d
+a.expires_at_ms=e
+a.id=b
+a.holder=c
 end
-local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
-if token then
-return last_id ~= id and token, '0 0'
+local function save_freed_lock(a,b)
+local function lock_kept_ms(a)
+local b=a.expires_at_ms-a.now_ms
+local c=a.token/1000-a.now_ms
+if c>b then
+b=math.ceil(c)
 end
-local last_ticket, called
-token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
-if token and last_id ~= id and passes then
-return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+local function kept_ms_after(a,b)
+local c=b and 7200000 or 600000
+if a>c then
+return a+c
+end
+return b and'14400000'or'1200000'
+end
+return kept_ms_after(b,a.last_ticket>0)
+end
+local c,d=lock_text(b),lock_kept_ms(b)
+local e=redis.pcall('SET',a,c,'PX',d)
+if e.err then
+redis.call('PEXPIRE',a,d)
+redis.call('SET',a,c,'PX',d)
+end
+end
+local function save_lock(a,b)
+redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
+end
+local function free_token(a,b,c)
+if not a then
+return'0','0 0'
+end
+local d,e=string.match(a,'^1 %- (%d+) %d+ 0 0 (%S*)')
+if d then
+return e~=b and d,'0 0'
+end
+local f,g
+d,f,g,e=string.match(a,'^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+if d and e~=b and c then
+return d,f..' '..(called_id(g)==b and'0'or g)
 end
 return nil
 end
-local function is_quickly_given_back(stored, token, now_ms)
-local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
-return known == token
-and tonumber(expires_at_ms) > now_ms
-and (last_ticket == '0' or is_called(called, now_ms))
-end
-local function read_fenced(fenced)
-local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
-local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-value = stored[4],
-process = process,
-call = tonumber(call),
+local function open_fenced(a)
+local function read_fenced(a)
+local b=redis.call('HMGET',a,'layout','codec','token','value','by')
+local c,d=string.match(b[5]or'','^(%S*) (%d+)$')
+return{
+layout=b[1]or'1',
+codec=b[2],
+token=tonumber(b[3]or 0),
+value=b[4],
+process=c,
+call=tonumber(d),
 }
 end
-local function open_fenced(fenced)
-local stored = read_fenced(fenced)
-if stored.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. stored.layout)
+local b=read_fenced(a)
+if b.layout~='1'then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, stored
+return nil,b
+end
+local function is_quickly_given_back(a,b,c)
+local d,e,f,g=string.match(a or'','^1 x (%d+) (%d+) (%d+) (%S+)')
+return d==b
+and tonumber(e)>c
+and(f=='0'or is_called(g,c))
 end` }
 
 export interface AbandonSharedArguments {
@@ -921,14 +905,16 @@ export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
+const abandonSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', '4f34d48bc0e08450b31fbcef56696c9e0bba7eb9', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 10, 1, abandonSharedLua, 0, 8, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 45, 14, abandonSharedLua, 9, 2, sharedLine, 83, 10, abandonSharedLua, 11, 1, sharedLine, 93, 11, sharedLine, 116, 7, abandonSharedLua, 12, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 11, 2, readersModule, 8, 9, abandonSharedLua, 14, 3, sharedLine, 188, 6, readersModule, 17, 20, abandonSharedLua, 17, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonSharedLua, 20, 1, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedLine, 157, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, stateModule, 35, 3, sharedLine, 133, 24, sharedLine, 123, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 27, 9, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, abandonSharedLua, 21, 5, stateModule, 70, 1, stateModule, 59, 6, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, abandonSharedLua, 26, 3]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a14a868b1e2d823218ff2e88f20ab38fba3d5c12', { reads: false, bytes: false }, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedLine, 13, 10, abandonSharedLua, 11, 1, sharedLine, 23, 18, abandonSharedLua, 12, 2, { table: [2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 41, 6, readersModule, 9, 20, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, abandonSharedLua, 20, 1, readersModule, 29, 3, lineModule, 0, 10, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 13, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -980,14 +966,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
+const abandonParts: readonly string[] = ['state', 'queue']
+
 /**
  * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', '88a07f1f1a84592a3f592349677933fe0b1110de', { reads: false, bytes: false }, [keysLua, 0, 2, abandonLua, 0, 9, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 83, 10, abandonLua, 11, 1, sharedLine, 93, 11, sharedLine, 116, 7, abandonLua, 12, 2, stateModule, 27, 3, abandonLua, 14, 5, stateModule, 30, 5, abandonLua, 19, 1, lineModule, 7, 3, abandonLua, 20, 3, keysLua, 2, 3, stateModule, 35, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, abandonLua, 23, 1, lineModule, 91, 1, lineModule, 0, 7, lineModule, 74, 3, sharedLine, 157, 31, lineModule, 92, 1, lineModule, 77, 7, sharedLine, 188, 6, lineModule, 84, 7, lineModule, 93, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 123, 10, sharedLine, 27, 9, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, stateModule, 81, 7, lineModule, 30, 28, sharedLine, 133, 24, lineModule, 95, 29, abandonLua, 24, 8, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, abandonLua, 32, 3]),
-  parts: ['state', 'queue'],
+  script: /* @__PURE__ */ linked('lock/abandon', 'ab675233f3b3c410466efd4a59a6f98a16ed417d', { reads: false, bytes: false }, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 13, 10, abandonLua, 11, 1, sharedLine, 23, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, { table: [2] }, stateModule, 49, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 76, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 141, 4, 131, 10, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1038,14 +1026,16 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
   return found
 }
 
+const acquireAllParts: readonly string[] = []
+
 /**
  * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
  *
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-all', '1e075afdd30148af90626fab68709f426b12c5e9', { reads: false, bytes: false }, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 0, 35, acquireAllLua, 7, 12, stateModule, 35, 3, acquireAllLua, 19, 8, stateModule, 81, 7, sharedTokens, 0, 3, stateModule, 78, 3, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 11, acquireAllLua, 27, 10]),
-  parts: [],
+  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', { reads: false, bytes: false }, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 69, 7, 63, 6, 76, 2, 85, 3, acquireAllLua, 27, 10]),
+  parts: acquireAllParts,
   encode(args) {
     return [
       args.id,
@@ -1107,14 +1097,16 @@ export type AcquireSharedAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
+const acquireSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', '213d6eb257d84f7b28c9559a31180a30958910fd', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 10, 1, acquireSharedLua, 0, 10, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, acquireSharedLua, 10, 2, keysLua, 2, 2, keysLua, 6, 1, keysLua, 11, 2, readersModule, 0, 8, acquireSharedLua, 12, 1, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, acquireSharedLua, 13, 2, readersModule, 37, 8, acquireSharedLua, 15, 1, stateModule, 70, 8, acquireSharedLua, 16, 4, readersModule, 8, 9, sharedLine, 188, 6, readersModule, 17, 20, acquireSharedLua, 20, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, acquireSharedLua, 21, 2, sharedLine, 83, 10, acquireSharedLua, 23, 1, sharedLine, 93, 11, sharedLine, 61, 1, sharedLine, 116, 7, sharedLine, 62, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 35, 3, acquireSharedLua, 26, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 81, 4, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 62, acquireSharedLua, 27, 4, stateModule, 67, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 78, 3, readersModule, 45, 20, acquireSharedLua, 35, 3, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedLine, 36, 7, readersModule, 65, 16, stateModule, 81, 7, lineModule, 30, 28, readersModule, 81, 4, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 62, acquireSharedLua, 38, 18, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireSharedLua, 56, 10]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'eb9f0e0ee86732b4f99a603f2dfb47a60643ac40', { reads: false, bytes: false }, acquireSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [2, 3, 4] }, readersModule, 131, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 139, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 41, 6, readersModule, 9, 20, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedLine, 13, 10, acquireSharedLua, 23, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 35, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 13, readersModule, 55, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 38, 18, sharedLine, 176, 18, acquireSharedLua, 56, 10]),
+  parts: acquireSharedParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1190,14 +1182,16 @@ export type AcquireAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
+const acquireParts: readonly string[] = ['state', 'queue']
+
 /**
  * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', 'bc3dd2c84e178742b9aa5f931628f1bdc0265274', { reads: false, bytes: false }, [keysLua, 0, 2, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 7, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 38, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, acquireLua, 29, 1, stateModule, 27, 3, stateModule, 45, 22, acquireLua, 30, 3, stateModule, 70, 8, acquireLua, 33, 7, stateModule, 30, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 83, 10, acquireLua, 42, 1, stateModule, 35, 3, stateModule, 67, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 16, 5, acquireLua, 44, 4, keysLua, 2, 3, sharedLine, 93, 11, sharedLine, 61, 1, sharedLine, 116, 7, sharedLine, 62, 8, acquireLua, 48, 5, lineModule, 91, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, lineModule, 92, 1, lineModule, 77, 7, sharedLine, 188, 6, lineModule, 84, 7, lineModule, 93, 2, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 123, 10, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedLine, 36, 7, lineModule, 30, 28, sharedLine, 133, 24, lineModule, 95, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 81, 7, stateModule, 78, 3, lineModule, 16, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedMessages, 3, 3, sharedLine, 10, 17, acquireLua, 59, 9, lineModule, 13, 3, acquireLua, 68, 2, lineModule, 10, 3, acquireLua, 70, 7, lineModule, 21, 9, acquireLua, 77, 2, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireLua, 79, 21]),
-  parts: ['state', 'queue'],
+  script: /* @__PURE__ */ linked('lock/acquire', '366fd263fc7aac5d57c165b3f1c46ec3733a7ecc', { reads: false, bytes: false }, acquireParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 13, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, { table: [2] }, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 141, 4, sharedMessages, 49, 3, sharedLine, 131, 10, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 13, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 176, 18, acquireLua, 79, 21]),
+  parts: acquireParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1254,14 +1248,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'e45638f6afd7eb342dd4aed84c0f4567be473a4c', { reads: false, bytes: false }, [keysLua, 0, 2, keysLua, 7, 1, keysLua, 10, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 104, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1299,14 +1295,16 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+const extendSharedParts: readonly string[] = ['state', 'readers', 'reader-ids']
+
 /**
  * Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', 'e2b2d2541a615e89c7437b253113ef11f1065e5c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 8, 1, keysLua, 13, 1, extendSharedLua, 0, 1, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 38, 7, stateModule, 59, 8, extendSharedLua, 4, 15, stateModule, 70, 1, stateModule, 45, 14, stateModule, 71, 7, extendSharedLua, 19, 5]),
-  parts: ['state', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', { reads: false, bytes: false }, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 69, 7, 63, 6, 76, 2, extendSharedLua, 4, 15, stateModule, 62, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
+  parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -1357,14 +1355,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = []
+
 /**
  * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
  *
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend', 'ad08e8fc9deefdec8661b5b075c53052b6125e19', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 0, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 27, 3, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, stateModule, 70, 8, extendLua, 16, 12]),
-  parts: [],
+  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, extendLua, 16, 12]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -1400,14 +1400,16 @@ export type FencedGetAnswer =
   | { readonly status: 'absent' }
 
 
+const fencedGetParts: readonly string[] = ['fenced']
+
 /**
  * Reads a value that was stored under a token.
  *
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-get', '761c3722de1a6b6035c7cbb20c8d75b4784150e8', { reads: true, bytes: true }, [keysLua, 15, 1, fencedGetLua, 0, 1, stateModule, 121, 1, stateModule, 109, 12, stateModule, 122, 6, fencedGetLua, 1, 8]),
-  parts: ['fenced'],
+  script: /* @__PURE__ */ linked('lock/fenced-get', '5065359d0118bd05b036c46c8966b636e71c3337', { reads: true, bytes: true }, fencedGetParts, [{ locals: [1] }, fencedGetLua, 0, 1, stateModule, 103, 19, fencedGetLua, 1, 8]),
+  parts: fencedGetParts,
   encode(args) {
     return [
       args.codec,
@@ -1448,14 +1450,16 @@ export type FencedSetAnswer =
   | { readonly status: 'refused'; readonly token: number }
 
 
+const fencedSetParts: readonly string[] = ['fenced']
+
 /**
  * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again. A call that comes when a later one of its process has written under the same token was overtaken by it: it changes nothing.
  *
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-set', '62dc1521eb0a69a96869aaf55ce8fdd851e16202', { reads: false, bytes: false }, [keysLua, 15, 1, fencedSetLua, 0, 5, stateModule, 121, 1, stateModule, 109, 12, stateModule, 122, 6, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
-  parts: ['fenced'],
+  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', { reads: false, bytes: false }, fencedSetParts, [{ locals: [1] }, fencedSetLua, 0, 5, stateModule, 103, 19, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
+  parts: fencedSetParts,
   encode(args) {
     return [
       args.codec,
@@ -1504,14 +1508,16 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
   return found
 }
 
+const inspectParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
  *
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('lock/inspect', '154bf75ed521a9e22086a8b7036f0aa612f7fad0', { reads: true, bytes: false }, [keysLua, 0, 2, keysLua, 7, 1, keysLua, 10, 1, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, inspectLua, 2, 13, sharedLine, 104, 12, inspectLua, 15, 8]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4] }, stateModule, 0, 27, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 41, 8, inspectLua, 2, 13, sharedLine, 47, 12, inspectLua, 15, 8]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -1552,14 +1558,16 @@ export type ReleaseSharedAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and somebody waits; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', 'a81246c36a90634f35b248066d68186930ba99d9', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, releaseSharedLua, 0, 5, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, releaseSharedLua, 5, 5, keysLua, 2, 1, keysLua, 5, 1, keysLua, 9, 1, keysLua, 14, 1, keysLua, 12, 1, readersModule, 8, 9, releaseSharedLua, 10, 1, sharedLine, 188, 6, readersModule, 17, 20, releaseSharedLua, 11, 5, stateModule, 35, 3, releaseSharedLua, 16, 2, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, releaseSharedLua, 18, 2, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, releaseSharedLua, 20, 2]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/release-shared', '2569c18218b60d80f51be360e1c5a053432a95bf', { reads: false, bytes: false }, releaseSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 41, 6, readersModule, 9, 20, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
+  parts: releaseSharedParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -1603,14 +1611,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state', 'queue']
+
 /**
  * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '72dd628142e808f2b7897d35938c7d49298db91a', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 103, 6, releaseLua, 8, 6, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, releaseLua, 14, 7, stateModule, 27, 3, releaseLua, 21, 5, stateModule, 45, 14, stateModule, 38, 7, stateModule, 59, 8, stateModule, 70, 8, releaseLua, 26, 5, keysLua, 2, 1, keysLua, 5, 1, keysLua, 4, 1, lineModule, 91, 1, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, lineModule, 92, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 4, sharedLine, 188, 6, lineModule, 84, 7, lineModule, 93, 2, lineModule, 10, 3, sharedLine, 0, 4, sharedMessages, 3, 3, sharedLine, 123, 10, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, stateModule, 81, 7, lineModule, 30, 28, sharedLine, 133, 24, lineModule, 95, 29, releaseLua, 31, 3]),
-  parts: ['state', 'queue'],
+  script: /* @__PURE__ */ linked('lock/release', 'b41be43b037604be3648a27cc96fd22147c0df99', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, { table: [2] }, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, lineModule, 75, 1, 10, 10, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 141, 4, sharedMessages, 49, 3, sharedLine, 131, 10, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, releaseLua, 31, 3]),
+  parts: releaseParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -1651,14 +1661,16 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 
+const serveParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
+
 /**
  * Hands a lock that is free, or shared, to those who are first in line and alive.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', '5e1c979183a570d87e7119329dd19d6e8827c388', { reads: false, bytes: false }, [keysLua, 0, 1, serveLua, 0, 4, stateModule, 20, 1, stateModule, 0, 20, stateModule, 21, 6, sharedClock, 0, 4, serveLua, 4, 1, keysLua, 2, 1, keysLua, 5, 2, keysLua, 14, 1, keysLua, 12, 1, sharedLine, 188, 6, readersModule, 17, 7, readersModule, 8, 9, readersModule, 24, 13, serveLua, 5, 1, stateModule, 30, 1, stateModule, 27, 3, stateModule, 31, 4, serveLua, 6, 5, readersModule, 81, 3, lineModule, 0, 7, lineModule, 74, 3, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, readersModule, 84, 1, lineModule, 77, 3, lineModule, 7, 3, lineModule, 80, 11, readersModule, 85, 2, stateModule, 35, 3, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, lineModule, 10, 3, sharedLine, 0, 4, sharedLine, 10, 26, lineModule, 58, 16, sharedLine, 4, 6, sharedTokens, 0, 3, stateModule, 78, 3, sharedLine, 36, 7, readersModule, 45, 36, stateModule, 81, 7, lineModule, 30, 28, readersModule, 87, 60, serveLua, 11, 1, stateModule, 70, 1, stateModule, 45, 20, stateModule, 38, 7, stateModule, 65, 2, stateModule, 71, 7, serveLua, 12, 2]),
-  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  script: /* @__PURE__ */ linked('lock/serve', 'fcf65f4611ff8a26aad900b4143c99b607b80649', { reads: false, bytes: false }, serveParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [2, 3, 4] }, sharedLine, 41, 6, readersModule, 9, 7, 0, 9, 16, 13, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
+  parts: serveParts,
   encode(args) {
     return withoutDefaults([
       args.channel,

@@ -8,204 +8,204 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 6], text: `local id = ARGV[1]
-local token = tonumber(ARGV[2])
-local channel = ARGV[3]
-local sharded = ARGV[4] == '1'
-local refusal, known = open_once(state) if refusal then return refusal end
-if known.attempt == id and known.token ~= token and is_open(known) then
-free_key(state, known.token, math.floor(clock_us() / 1000))
-wake(channel, sharded, 'released')
+const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 6], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=ARGV[3]
+local e=ARGV[4]=='1'
+local f,g=open_once(a)if f then return f end
+if g.attempt==b and g.token~=c and is_open(g)then
+free_key(a,g.token,math.floor(clock_us()/1000))
+wake(d,e,'released')
 end
-return { 'abandoned' }` }
-const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 5, 1, 23, 1, 6, 1, 23], text: `local codec = ARGV[1]
-local id = ARGV[2]
-local fingerprint = ARGV[3]
-local lease_ms = tonumber(ARGV[4])
-local keep_result_ms = tonumber(ARGV[5])
-local refusal, known = open_once(state) if refusal then return refusal end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if counts(known, now_ms) then
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
+return{'abandoned'}` }
+const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 5, 1, 23, 1, 6, 1, 23], text: `local b=ARGV[1]
+local c=ARGV[2]
+local d=ARGV[3]
+local e=tonumber(ARGV[4])
+local f=tonumber(ARGV[5])
+local g,h=open_once(a)if g then return g end
+local i=clock_us()
+local j=math.floor(i/1000)
+if counts(h,j)then
+if h.codec~=b then
+return redis.error_reply('CODEC '..h.codec)
 end
-if known.fingerprint ~= fingerprint then
-return { 'conflict' }
+if h.fingerprint~=d then
+return{'conflict'}
 end
-if known.result and not known.kept then
-return { 'unkept', known.token }
+if h.result and not h.kept then
+return{'unkept',h.token}
 end
-if known.result then
-return { 'replayed', known.token, known.result }
+if h.result then
+return{'replayed',h.token,h.result}
 end
-if is_running(known, now_ms) then
-if known.attempt == id then
-return { 'started', known.token, known.lease_ends_ms, now_ms }
+if is_running(h,j)then
+if h.attempt==c then
+return{'started',h.token,h.lease_ends_ms,j}
 end
-return { 'running', known.lease_ends_ms - now_ms }
+return{'running',h.lease_ends_ms-j}
 end
-elseif known.attempt == id and known.lease_ends_ms == 0 then
-return { 'lost', known.token }
+elseif h.attempt==c and h.lease_ends_ms==0 then
+return{'lost',h.token}
 end
-local token = next_token(known.token, now_us)
-local lease_ends_ms = now_ms + lease_ms
-local kept_until_ms = lease_ends_ms + keep_result_ms
-if known.result then
-redis.call('HSET', state, 'layout', '1')
-redis.call('HDEL', state, 'result', 'unkept')
+local k=next_token(h.token,i)
+local l=j+e
+local m=l+f
+if h.result then
+redis.call('HSET',a,'layout','1')
+redis.call('HDEL',a,'result','unkept')
 end
 redis.call(
 'HSET',
-state,
+a,
 'layout',
 '1',
 'codec',
-codec,
+b,
 'token',
-exact(token),
+exact(k),
 'attempt',
-id,
+c,
 'fingerprint',
-fingerprint,
+d,
 'lease_ends_ms',
-exact(lease_ends_ms),
+exact(l),
 'kept_until_ms',
-exact(kept_until_ms)
+exact(m)
 )
-keep_until(state, token, kept_until_ms, now_ms)
-return { 'started', token, lease_ends_ms, now_ms }` }
-const clearLua: LuaText = { file: 'lua/once/clear.lua', taken: [7, 2, 1, 6, 1, 12], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local known = redis.pcall('HMGET', state, 'layout', 'token')
-local existed, token, kept_ms = 1, nil, 0
-if known[1] == '1' then
-token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+keep_until(a,k,m,j)
+return{'started',k,l,j}` }
+const clearLua: LuaText = { file: 'lua/once/clear.lua', taken: [7, 2, 1, 6, 1, 12], text: `local b=ARGV[1]
+local c=ARGV[2]=='1'
+local d=redis.pcall('HMGET',a,'layout','token')
+local e,f,g=1,nil,0
+if d[1]=='1'then
+f,g=token_to_leave(tonumber(d[2]),math.floor(clock_us()/1000))
 end
-if token then
-for _, field in ipairs(redis.call('HKEYS', state)) do
-if field ~= 'layout' and field ~= 'token' then
-redis.call('HDEL', state, field)
+if f then
+for h,i in ipairs(redis.call('HKEYS',a))do
+if i~='layout'and i~='token'then
+redis.call('HDEL',a,i)
 end
 end
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('HSET', state, 'token', token)
+redis.call('PEXPIRE',a,g)
+redis.call('HSET',a,'token',f)
 else
-existed = redis.call('UNLINK', state)
+e=redis.call('UNLINK',a)
 end
-wake(channel, sharded, 'cleared')
-return { 'cleared', existed }` }
-const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 7, 1, 12, 1, 9], text: `local codec = ARGV[1]
-local token = tonumber(ARGV[2])
-local keep_result_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local result = ARGV[6]
-local kept = ARGV[7] ~= '0'
-local refusal, known = open_once(state) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
-return { 'lost' }
+wake(b,c,'cleared')
+return{'cleared',e}` }
+const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 7, 1, 12, 1, 9], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=tonumber(ARGV[3])
+local e=ARGV[4]
+local f=ARGV[5]=='1'
+local g=ARGV[6]
+local h=ARGV[7]~='0'
+local i,j=open_once(a)if i then return i end
+local k=math.floor(clock_us()/1000)
+if not holds_token(j,c)or not(is_open(j)or counts(j,k))then
+return{'lost'}
 end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
+if j.codec~=b then
+return redis.error_reply('CODEC '..j.codec)
 end
-if known.result and (known.kept or not kept) then
-return { 'completed', known.kept_until_ms }
+if j.result and(j.kept or not h)then
+return{'completed',j.kept_until_ms}
 end
-local kept_until_ms = now_ms + keep_result_ms
-keep_until(state, token, kept_until_ms, now_ms)
-redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
-if kept and not known.kept then
-redis.call('HDEL', state, 'unkept')
-elseif not kept then
-redis.call('HSET', state, 'unkept', '1')
+local l=k+d
+keep_until(a,c,l,k)
+redis.call('HSET',a,'result',g,'kept_until_ms',exact(l))
+if h and not j.kept then
+redis.call('HDEL',a,'unkept')
+elseif not h then
+redis.call('HSET',a,'unkept','1')
 end
-wake(channel, sharded, 'completed')
-return { 'completed', kept_until_ms }` }
-const extendLua: LuaText = { file: 'lua/once/extend.lua', taken: [8, 2, 1, 21, 1, 12], text: `local state, state_at = KEYS, 1
-local leases, leases_at = ARGV, 1
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
-for at = state_at, #state, 1 do
-local open = function()
-return read_once(state[at])
+wake(e,f,'completed')
+return{'completed',l}` }
+const extendLua: LuaText = { file: 'lua/once/extend.lua', taken: [8, 2, 1, 21, 1, 12], text: `local a,b=KEYS,1
+local c,d=ARGV,1
+local e=math.floor(clock_us()/1000)
+local f,g={},{}
+for h=b,#a,1 do
+local i=function()
+return read_once(a[h])
 end
-local known, why = try_open(open, '1')
-found[at] = known or false
-if not known then
-refused[#refused + 1] = at - 1
-refused[#refused + 1] = why
+local j,k=try_open(i,'1')
+f[h]=j or false
+if not j then
+g[#g+1]=h-1
+g[#g+1]=k
 end
 end
-local ends = {}
-for at = leases_at, #leases, 2 do
-local place = (at - leases_at) / 2 + 1
-local known = found[place]
-ends[place] = 0
-if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
-ends[place] = now_ms + leases[at + 1]
-local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
-keep_until(state[place], known.token, kept_until_ms, now_ms)
+local h={}
+for i=d,#c,2 do
+local j=(i-d)/2+1
+local k=f[j]
+h[j]=0
+if k and holds_token(k,tonumber(c[i]))and is_running(k,e)then
+h[j]=e+c[i+1]
+local l=h[j]+k.kept_until_ms-k.lease_ends_ms
+keep_until(a[j],k.token,l,e)
 redis.call(
 'HSET',
-state[place],
+a[j],
 'lease_ends_ms',
-exact(ends[place]),
+exact(h[j]),
 'kept_until_ms',
-exact(kept_until_ms)
+exact(l)
 )
 end
 end
-return { 'extended', now_ms, ends, refused }` }
-const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 9], text: `local codec = ARGV[1]
-local refusal, known = open_once(state) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not known.result or not known.kept or not counts(known, now_ms) then
-return { 'absent' }
+return{'extended',e,h,g}` }
+const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 9], text: `local b=ARGV[1]
+local c,d=open_once(a)if c then return c end
+local e=math.floor(clock_us()/1000)
+if not d.result or not d.kept or not counts(d,e)then
+return{'absent'}
 end
-if known.codec ~= codec then
-return redis.error_reply('CODEC ' .. known.codec)
+if d.codec~=b then
+return redis.error_reply('CODEC '..d.codec)
 end
-return { 'found', known.token, known.kept_until_ms, known.result }` }
-const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 17], text: `local refusal, known = open_once(state) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-if not counts(known, now_ms) then
-return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
+return{'found',d.token,d.kept_until_ms,d.result}` }
+const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 17], text: `local b,c=open_once(a)if b then return b end
+local d=math.floor(clock_us()/1000)
+if not counts(c,d)then
+return{'inspection','free',c.token,'',0,0,0,'',d}
 end
-local word = known.result and 'finished' or is_running(known, now_ms) and 'running' or 'lapsed'
-return {
+local e=c.result and'finished'or is_running(c,d)and'running'or'lapsed'
+return{
 'inspection',
-word,
-known.token,
-known.fingerprint,
-known.lease_ends_ms,
-known.kept_until_ms,
-known.result and #known.result or 0,
-known.codec,
-now_ms,
+e,
+c.token,
+c.fingerprint,
+c.lease_ends_ms,
+c.kept_until_ms,
+c.result and#c.result or 0,
+c.codec,
+d,
 }` }
-const keysLua: LuaText = { file: 'lua/once/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
-const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 13], text: `local token = tonumber(ARGV[1])
-local channel = ARGV[2]
-local sharded = ARGV[3] == '1'
-local refusal, known = open_once(state) if refusal then return refusal end
-if not holds_token(known, token) then
-return { 'lost' }
+const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 13], text: `local b=tonumber(ARGV[1])
+local c=ARGV[2]
+local d=ARGV[3]=='1'
+local e,f=open_once(a)if e then return e end
+if not holds_token(f,b)then
+return{'lost'}
 end
-if known.result then
-return { 'completed' }
+if f.result then
+return{'completed'}
 end
-if known.lease_ends_ms == 0 then
-return { 'released' }
+if f.lease_ends_ms==0 then
+return{'released'}
 end
-free_key(state, token, math.floor(clock_us() / 1000))
-wake(channel, sharded, 'released')
-return { 'released' }` }
-const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [11, 26, 1, 7, 2, 3, 2, 3, 1, 3, 5, 3, 1, 3, 2, 4], text: `local function read_once(state)
-local stored = redis.call(
+free_key(a,b,math.floor(clock_us()/1000))
+wake(c,d,'released')
+return{'released'}` }
+const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [38, 1, -28, 26, 2, 6, 7, 3, 18, 2, -11, 3, 8, 2, -30, 3, 6, 3, 9, 3], text: `local function open_once(a)
+local function read_once(a)
+local b=redis.call(
 'HMGET',
-state,
+a,
 'layout',
 'codec',
 'token',
@@ -216,43 +216,42 @@ state,
 'kept_until_ms',
 'unkept'
 )
-return {
-layout = stored[1] or '1',
-codec = stored[2],
-token = tonumber(stored[3] or 0),
-attempt = stored[4],
-fingerprint = stored[5] or '',
-lease_ends_ms = tonumber(stored[6] or 0),
-result = stored[7],
-kept_until_ms = tonumber(stored[8] or 0),
-kept = not stored[9],
+return{
+layout=b[1]or'1',
+codec=b[2],
+token=tonumber(b[3]or 0),
+attempt=b[4],
+fingerprint=b[5]or'',
+lease_ends_ms=tonumber(b[6]or 0),
+result=b[7],
+kept_until_ms=tonumber(b[8]or 0),
+kept=not b[9],
 }
 end
-local function open_once(state)
-local known = read_once(state)
-if known.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. known.layout)
+local b=read_once(a)
+if b.layout~='1'then
+return redis.error_reply('LAYOUT '..b.layout)
 end
-return nil, known
+return nil,b
 end
-local function counts(known, now_ms)
-return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+local function is_open(a)
+return not a.result and a.lease_ends_ms>0
 end
-local function is_open(known)
-return not known.result and known.lease_ends_ms > 0
+local function free_key(a,b,c)
+redis.call('HDEL',a,'lease_ends_ms','fingerprint')
+local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,math.max(c-d,behind_ms(b,d))+600000)
 end
-local function is_running(known, now_ms)
-return not known.result and known.lease_ends_ms > now_ms
+keep_until(a,b,c,c)
 end
-local function keep_until(state, token, kept_until_ms, now_ms)
-redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+local function counts(a,b)
+return a.kept_until_ms>b and(a.result or a.lease_ends_ms>0)
 end
-local function holds_token(known, token)
-return known.token > 0 and known.token == token
+local function is_running(a,b)
+return not a.result and a.lease_ends_ms>b
 end
-local function free_key(state, token, now_ms)
-redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-keep_until(state, token, now_ms, now_ms)
+local function holds_token(a,b)
+return a.token>0 and a.token==b
 end` }
 
 export interface AbandonArguments {
@@ -270,14 +269,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 
+const abandonParts: readonly string[] = ['state']
+
 /**
  * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('once/abandon', 'cbd5c4112f3cac11fa1c4f88ea4d9476a383a647', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 42, 10, abandonLua, 7, 3]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', { reads: false, bytes: false }, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 39, 10, abandonLua, 7, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -319,14 +320,16 @@ export type BeginAnswer =
   | { readonly status: 'lost'; readonly token: number }
 
 
+const beginParts: readonly string[] = ['state']
+
 /**
  * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the key came with another request. An attempt whose lease has lapsed is taken over, with a greater token. Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once that attempt has been released, its id is of no more use.
  *
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('once/begin', '0a2b4eb07b04fe9f7ab3abfcaafacffe21557b11', { reads: false, bytes: true }, [keysLua, 0, 1, beginLua, 0, 5, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 33, 3, beginLua, 8, 13, stateModule, 39, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { reads: false, bytes: true }, beginParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 43, 3, beginLua, 8, 13, stateModule, 46, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, beginLua, 55, 2]),
+  parts: beginParts,
   encode(args) {
     return [
       args.codec,
@@ -386,14 +389,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state']
+
 /**
  * Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('once/clear', '82ba2f51108b523d6c45debce3799884fd31ebe5', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 5, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 42, 10, clearLua, 18, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', { reads: false, bytes: false }, clearParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 39, 10, clearLua, 18, 2]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -436,14 +441,16 @@ export type CompleteAnswer =
   | { readonly status: 'lost' }
 
 
+const completeParts: readonly string[] = ['state']
+
 /**
  * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a result may follow where none was kept.
  *
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: /* @__PURE__ */ linked('once/complete', '9e544f892fa0fecf733680bcb2eda63fbe96b9d0', { reads: false, bytes: false }, [keysLua, 0, 1, completeLua, 0, 7, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 45, 3, stateModule, 36, 3, stateModule, 33, 3, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 42, 10, completeLua, 26, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', { reads: false, bytes: false }, completeParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 39, 10, completeLua, 26, 2]),
+  parts: completeParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -497,14 +504,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = []
+
 /**
  * Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('once/extend', '92492db66b233b2f0493cde6b153a3be8476eee0', { reads: false, bytes: false }, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 0, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 45, 3, stateModule, 39, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
-  parts: [],
+  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 49, 3, 46, 3, sharedClockSteps, 0, 3, stateModule, 38, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -540,14 +549,16 @@ export type FindAnswer =
   | { readonly status: 'absent' }
 
 
+const findParts: readonly string[] = ['state']
+
 /**
  * Finds the result of a key; of one that could not be kept there is none.
  *
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('once/find', '61ca76bd1c9dec064cd00f95a8b4761e2e6eaa04', { reads: true, bytes: true }, [keysLua, 0, 1, findLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 33, 3, findLua, 3, 7]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/find', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, findParts, [{ locals: [1] }, findLua, 0, 1, stateModule, 0, 33, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 43, 3, findLua, 3, 7]),
+  parts: findParts,
   encode(args) {
     return [
       args.codec,
@@ -577,14 +588,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly token: number; readonly fingerprint: string; readonly expiresAtMs: number; readonly keptUntilMs: number; readonly bytes: number; readonly codec: string; readonly nowMs: number }
 
 
+const inspectParts: readonly string[] = ['state']
+
 /**
  * A picture of a key. Its state is free, running, lapsed (the lease of the attempt is over, and nobody has taken over yet) or finished. Of a free key only the token counts, that of its last attempt if it is known.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('once/inspect', '56e5e3a16a1adb019970bb1da52e04d2a3e8f057', { reads: true, bytes: false }, [keysLua, 0, 1, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 33, 3, inspectLua, 2, 3, stateModule, 39, 3, inspectLua, 5, 12]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true, bytes: false }, inspectParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 43, 3, inspectLua, 2, 3, stateModule, 46, 3, inspectLua, 5, 12]),
+  parts: inspectParts,
   encode() {
     return []
   },
@@ -624,14 +637,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state']
+
 /**
  * Ends an attempt without a result: the key is free again, for any request. An attempt that was completed stays so. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('once/release', 'aad40e045f7f5d179af6ca1fca448b6d86ba7795', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 3, stateModule, 26, 1, stateModule, 0, 26, stateModule, 27, 6, releaseLua, 3, 1, stateModule, 45, 3, releaseLua, 4, 9, stateModule, 48, 2, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, stateModule, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 42, 10, releaseLua, 14, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 39, 10, releaseLua, 14, 2]),
+  parts: releaseParts,
   encode(args) {
     return withoutDefaults([
       args.token,

@@ -8,2390 +8,2248 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedLine, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 8, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local call_id = { caller = ARGV[3], call = ARGV[4] }
-local limit = tonumber(ARGV[5])
-local lease_ms = tonumber(ARGV[6])
-local worker = ARGV[7]
-local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
-local acks, acks_at = ARGV, 11
-local queue = read_queue(meta, codec, call_id.caller)
-begin_call(queue)
-local now_us, now_ms = queue.now_us, queue.now_ms
-if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call_id) then
-return { 'declined' }
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 8, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local g=ARGV[1]
+local h=tonumber(ARGV[2])
+local i={caller=ARGV[3],call=ARGV[4]}
+local j=tonumber(ARGV[5])
+local k=tonumber(ARGV[6])
+local l=ARGV[7]
+local m={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
+local n,o=ARGV,11
+local p=read_queue(a,g,i.caller)
+begin_call(p)
+local q,r=p.now_us,p.now_ms
+if p.codec~=g or p.partitions~=h or not is_quiet(p,i)then
+return{'declined'}
 end
-local acked = judge_plain(jobs, acks, acks_at)
-local taken, stored = look_at_listed(keys, limit)
-if not acked or not taken then
-return { 'declined' }
+local s=judge_plain(b,n,o)
+local t,u=look_at_listed(K,j)
+if not s or not t then
+return{'declined'}
 end
-local numbers = acked.numbers
-local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
-local acks_alone = count == 0
-if #numbers > 0 then
-redis.call('HDEL', jobs, '')
-if acks_alone then
-redis.call('ZREM', leases, '')
+local v=s.numbers
+local w,x,y,z,A=#t,0,0,{},{}
+local B=w==0
+if#v>0 then
+redis.call('HDEL',b,'')
+if B then
+redis.call('ZREM',d,'')
 end
-queue.claimed, queue.acked = queue.claimed - acked.bytes, queue.acked + #numbers
-note_ran(queue, acked)
+p.claimed,p.acked=p.claimed-s.bytes,p.acked+#v
+note_ran(p,s)
 end
-if queue.watch_ms <= now_ms then
-queue.watch_ms = 0
+if p.watch_ms<=r then
+p.watch_ms=0
 end
-if count > 0 then
-queue.token = next_token(queue.token, now_us) - 1
-token, ends_ms = queue.token, now_ms + lease_ms
-names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
-if not names then
-if #numbers == 0 then
-redis.call('ZADD', leases, 'XX', '0', '')
+if w>0 then
+p.token=next_token(p.token,q)-1
+x,y=p.token,r+k
+z,A=lease_plain(K,p,v,t,u,y)
+if not z then
+if#v==0 then
+redis.call('ZADD',d,'XX','0','')
 end
-taken, count, token, ends_ms, names, payloads = {}, 0, 0, 0, {}, {}
-end
-end
-local waits, recheck_ms = worker ~= '' and count < limit, 0
-if queue.idle > 0 or waits then
-queue.how = how
-local score = leave_idle(idle, queue, worker)
-if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
-call_idle(idle, queue, 1)
-elseif count > 0 and not waits then
-see_to(idle, queue, ends_ms)
-elseif limit == 0 then
-see_to_watch(idle, queue, score)
-end
-if waits then
-note_time(queue)
-local due_ms = queue.due_ms < 9007199254740991 and queue.due_ms or nil
-recheck_ms = wait_idle(idle, queue, worker, due_ms, score)
+t,w,x,y,z,A={},0,0,0,{},{}
 end
 end
-if queue.noted then
-leave_notes(keys, queue, queue.noted)
+local C,D=l~=''and w<j,0
+if p.idle>0 or C then
+p.how=m
+local E=leave_idle(e,p,l)
+if w>0 and w==j and redis.pcall('EXISTS',c)==1 then
+call_idle(e,p,1)
+elseif w>0 and not C then
+see_to(e,p,y)
+elseif j==0 then
+see_to_watch(e,p,E)
 end
-local taken_text = table.concat(taken, ' ')
-local answer = string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-save_queue_and_call(meta, queue, call_id, answer)
-if #numbers > 0 then
-if acks_alone then
-redis.call('ZREM', leases, unpack(numbers))
+if C then
+note_time(p)
+local F=p.due_ms<9007199254740991 and p.due_ms or nil
+D=wait_idle(e,p,l,F,E)
 end
-redis.call('HDEL', jobs, unpack(acked.fields))
 end
-if queue.listened_ms > now_ms then
-local pieces = { '' }
-if #numbers > 0 then
-add_acked_line(pieces, acked, acks, acks_at)
+if p.noted then
+leave_notes(K,p,p.noted)
 end
-if count > 0 then
-plain_line(pieces, '\\n*claimed\\t', taken_text, exact(token + 1), names)
+local E=table.concat(t,' ')
+local F=string.format('%s %d %s ;',exact(x),w,exact(y))
+save_queue_and_call(a,p,i,F)
+if#v>0 then
+if B then
+redis.call('ZREM',d,unpack(v))
 end
-publish_pieces(listeners, pieces, now_ms)
+redis.call('HDEL',b,unpack(s.fields))
 end
-return {
+if p.listened_ms>r then
+local G={''}
+if#v>0 then
+add_acked_line(G,s,n,o)
+end
+if w>0 then
+plain_line(G,'\\n*claimed\\t',E,exact(x+1),z)
+end
+publish_pieces(f,G,r)
+end
+return{
 'claimed',
-now_ms,
-ends_ms,
-waits and 1 or 0,
-recheck_ms,
-queue.chores,
-count > 0 and token + 1 or 0,
-taken_text,
-names,
-payloads,
+r,
+y,
+C and 1 or 0,
+D,
+p.chores,
+w>0 and x+1 or 0,
+E,
+z,
+A,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 8, 1, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local codec = ARGV[1]
-local partitions = tonumber(ARGV[2])
-local call_id = { caller = ARGV[3], call = ARGV[4] }
-local limit = tonumber(ARGV[5])
-local lease_ms = tonumber(ARGV[6])
-local worker = ARGV[7]
-local how = { channel = ARGV[8], sharded = ARGV[9] == '1', counted = ARGV[10] == '1' }
-local acks, acks_at = ARGV, 11
-local refusal, queue, remembered = open_call(meta, how, call_id, codec, partitions) if refusal then return refusal end
-local settings = parse_settings(queue.settings)
-if settings.rate_limit > 0 then
-settings.rate_burst = read_burst(meta, 'burst', settings)
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 8, 1, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local f=ARGV[1]
+local g=tonumber(ARGV[2])
+local h={caller=ARGV[3],call=ARGV[4]}
+local i=tonumber(ARGV[5])
+local j=tonumber(ARGV[6])
+local k=ARGV[7]
+local l={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
+local m,n=ARGV,11
+local o,p,q=open_call(a,l,h,f,g)if o then return o end
+local r=parse_settings(p.settings)
+if r.rate_limit>0 then
+r.rate_burst=read_burst(a,'burst',r)
 end
-local paused = settings.paused and 1 or 0
-if remembered then
-local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
-local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
-local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
-return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
+local s=r.paused and 1 or 0
+if q then
+local t,u,v,w=string.match(q,'^(%d+) (%d+) (%d+) (.*)$')
+local x=claimed_before(K,tonumber(t),tonumber(u),v)
+local y,z=tell_again(b,x,tonumber(u),p.usual)
+return{'claimed',p.now_ms,tonumber(v),0,0,s,0,parse_refused(w),y,z}
 end
-local has_tried = false
-if limit > 0 and queue.marks % 4 > 0 then
-has_tried = try_taking(keys, queue, #acks >= acks_at)
+local t=false
+if i>0 and p.marks%4>0 then
+t=try_taking(K,p,#m>=n)
 end
-local refused
+local u
 do
-refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
+u,p.over=carry_out_acks(K,p,r,m,n,t)
 end
-if limit > 0 and queue.watch_ms <= queue.now_ms then
-queue.watch_ms = 0
+if i>0 and p.watch_ms<=p.now_ms then
+p.watch_ms=0
 end
-if queue.marks > 1 then
-queue.is_behind = is_behind(queue)
+if p.marks>1 then
+p.is_behind=is_behind(p)
 end
 if
-limit > 0 and (queue.due_ms <= queue.now_ms or (queue.is_behind and queue.due_ms > queue.now_ms + 1000))
+i>0 and(p.due_ms<=p.now_ms or(p.is_behind and p.due_ms>p.now_ms+1000))
 then
-bring_due(keys, queue, settings, limit)
+bring_due(K,p,r,i)
 end
-local settled = 0
-if queue.settling then
-settled = settle_children(keys, queue, 100)
-queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings) or 9007199254740991)
+local v=0
+if p.settling then
+v=settle_children(K,p,100)
+p.due_ms=math.min(p.due_ms,next_due_ms(K,p,r)or 9007199254740991)
 end
-local score = leave_idle(idle, queue, worker)
-if limit == 0 then
-local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
-if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-call_idle(idle, queue, 1)
+local w=leave_idle(e,p,k)
+if i==0 then
+local x=v>0 or(p.over>0 and may_free_others(p,r))
+if(x or(k~=''and not r.paused))and has_more(K,p)then
+call_idle(e,p,1)
 end
-see_to_watch(idle, queue, score)
-tell_others(keys, queue)
-save_queue_and_call(meta, queue, call_id, format_claimed(0, 0, 0, refused))
-return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+see_to_watch(e,p,w)
+tell_others(K,p)
+save_queue_and_call(a,p,h,format_claimed(0,0,0,u))
+return{'claimed',p.now_ms,0,w and 1 or 0,0,s,p.chores,u,{},{}}
 end
-if is_marked(queue, 2) then
-release_held(keys, queue.now_us, 100)
+if is_marked(p,2)then
+release_held(K,p.now_us,100)
 end
-local room = room_of(leases, queue, settings, limit)
-local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
-if room > 0 then
-local is_cut
-told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
-if not told then
-told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
-elseif is_cut then
-room, limit = count, count
-end
-end
-local waits = worker ~= '' and count < limit
-local recheck_ms = 0
-if queue.idle > 0 then
-if count == room and count > 0 and has_more(keys, queue) then
-call_idle(idle, queue, 1)
-elseif count > 0 and not waits then
-see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms))
+local x=room_of(c,p,r,i)
+local y,z,A,B,C={},{},0,0,0
+if x>0 then
+local D
+y,z,A,B,C,D=claim_jobs(K,p,r,x,j)
+if not y then
+y,z,A,B,C,x={},{},0,0,0,0
+elseif D then
+x,i=A,A
 end
 end
-if waits then
-recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count)
-elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
-recheck_ms = 1
-end
-if queue.is_refused and recheck_ms > 0 then
-recheck_ms = math.max(recheck_ms, 1000)
-end
-tell_others(keys, queue)
-save_queue_and_call(meta, queue, call_id, format_claimed(token, count, ends_ms, refused))
-waits = waits and 1 or 0
-return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }` }
-const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 4, 1, 41], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local steps, steps_at = ARGV, 7
-local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
-if remembered then
-local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
-return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
-end
-local settings = parse_settings(queue.settings)
-try_rights(keys, queue)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 26)
-local tally, refused = new_spec_tally(steps), {}
-for at = steps_at, #steps, 26 do
-local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
-local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
-if why then
-refused[#refused + 1] = place
-refused[#refused + 1] = why
-if why == 'cancelled' then
-stop_job(keys, queue, seq)
-end
-else
-finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] })
-if target == '' then
-enqueue_spec(keys, queue, tally, at + 4, place, exact(first + place))
-else
-put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4))
+local D=k~=''and A<i
+local E=0
+if p.idle>0 then
+if A==x and A>0 and has_more(K,p)then
+call_idle(e,p,1)
+elseif A>0 and not D then
+see_to(e,p,next_change_ms(d,p,r,C))
 end
 end
-if why or target ~= '' then
-queue.enqueued = queue.enqueued - 1
+if D then
+E=wait_for_work(K,p,r,k,w,x>A)
+elseif A==0 and x>0 and p.ready>0 and not p.is_refused and has_more(K,p)then
+E=1
 end
+if p.is_refused and E>0 then
+E=math.max(E,1000)
 end
-if queue.settling then
-tally.ready = tally.ready + settle_children(keys, queue, 100)
+tell_others(K,p)
+save_queue_and_call(a,p,h,format_claimed(B,A,C,u))
+D=D and 1 or 0
+return{'claimed',p.now_ms,C,D,E,s,p.chores,u,y,z}` }
+const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
+local d={caller=ARGV[2],call=ARGV[3]}
+local e={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local f,g=ARGV,7
+local h,i,j=open_call(a,e,d,c)if h then return h end
+if j then
+local k,l=string.match(j,'^(.*)|(.*)$')
+return{'advanced',first_of(l),0,parse_refused(k),duplicates_of(l)}
 end
-if frees_others(queue) then
-tally.ready = math.max(tally.ready, 1)
-end
-see_to_new(keys, queue, tally)
-tell_others(keys, queue)
-local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
-save_queue_and_call(meta, queue, call_id, answer)
-return { 'advanced', first, queue.chores, refused, tally.duplicates }` }
-const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 2, 1, 11], text: `local partitions = tonumber(ARGV[1])
-local begin = ARGV[2] == '1'
-local known, agreed_us = known_number(meta)
-if known and known ~= partitions then
-return { 'other', known }
-end
-if begin then
-agreed_us = exact(clock_us())
-agree_on(meta, partitions, agreed_us)
-elseif not known then
-return { 'unknown' }
-end
-return { 'agreed', agreed_us }` }
-const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [8, 3, 1, 1, 2, 25], text: `local call_id = { caller = ARGV[1], call = ARGV[2] }
-local limit = tonumber(ARGV[3])
-local again_ms = tonumber(ARGV[4])
-local refusal, queue, remembered = open_call(meta, nil, call_id) if refusal then return refusal end
-local from, till = '(0', string.format('%.0f', queue.now_ms)
-if remembered then
-from, till = remembered, remembered
-end
-local refs = redis.call('ZRANGEBYSCORE', parents, from, till, 'LIMIT', '0', limit)
-local asked, again = {}, string.format('%.0f', queue.now_ms + again_ms)
-for _, ref in ipairs(refs) do
-local name, id = string.match(ref, '^q(.*)\\1(.*)$')
-asked[#asked + 1] = name
-asked[#asked + 1] = id
-if not remembered then
-redis.call('ZADD', parents, again, ref)
-end
-end
-if remembered then
-return { 'asked', asked, queue.last }
-end
-if #refs < limit and has_flag(queue.chores, 4) then
-queue.chores = queue.chores - 4
-end
-if #refs > 0 then
-note_due(queue, queue.now_ms + again_ms)
-end
-save_queue_and_call(meta, queue, call_id, again)
-return { 'asked', asked, queue.last }` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 23], text: `local codec = ARGV[1]
-local id = ARGV[2]
-local waiter = ARGV[3]
-local leaves = ARGV[4] == '1'
-local number = tonumber(ARGV[5])
-local since_ms = tonumber(ARGV[6])
-local comes = ARGV[7] == '1'
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-local seq, record, run = find_job(keys, id)
-if leaves then
-leave_waiters(jobs, seq, waiter)
-return { 'left' }
-end
-local kept = kept_result(results, id, now_ms)
-local was_missed = kept and kept.number == number and kept.at_ms >= since_ms
-local ended = was_missed and kept or seq and result_of(jobs, seq, run) or not seq and kept
-if ended then
-return { 'ended', now_ms, ENDS[ended.state], ended.at_ms, ended.kind, ended.message, ended.result }
-elseif not seq then
-return { 'absent' }
-end
-if waiter ~= '' then
-enter_waiters(jobs, seq, waiter)
-end
-if waiter ~= '' or comes then
-flag_job(jobs, queue, seq, record, run, 4)
-end
-local own = read_job(record).id
-return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }` }
-const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 4, 1, 37], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local failures, failures_at = ARGV, 7
-local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
-if remembered then
-return { 'buried', 0, parse_refused(remembered) }
-end
-try_rights(keys, queue)
-local refused, ran = {}, {}
-for at = failures_at, #failures, 4 do
-local seq = failures[at]
-local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
-if why then
-refused[#refused + 1] = (at - failures_at) / 4
-refused[#refused + 1] = why
-if why == 'cancelled' then
-stop_job(keys, queue, seq)
+local k=parse_settings(i.settings)
+try_rights(K,i)
+local l=number_jobs(i,(#f-g+1)/26)
+local m,n=new_spec_tally(f),{}
+for o=g,#f,26 do
+local p,q,r=(o-g)/26,f[o],f[o+3]
+local s,t,u=judge_job(b,q,tonumber(f[o+1]))
+if u then
+n[#n+1]=p
+n[#n+1]=u
+if u=='cancelled'then
+stop_job(K,i,q)
 end
 else
-local job = read_job(record, queue.usual)
-redis.call('ZREM', leases, seq)
-end_claim(keys, queue, job, run)
-local failure = { kind = failures[at + 2], message = failures[at + 3] }
-bury_claimed(keys, queue, seq, job, run, failure)
-ran[#ran + 1] = run.at_ms
-ran[#ran + 1] = run.name
+finish_jobs(K,i,k,{q,t,f[o+2]})
+if r==''then
+enqueue_spec(K,i,m,o+4,p,exact(l+p))
+else
+put_out(K,i,r,'j'..pack_spec(f,o+4))
 end
 end
-note_spans(queue, 'b', ran, queue.now_ms, 1)
-local freed = frees_others(queue) and 1 or 0
-if queue.settling then
-freed = math.max(freed, settle_children(keys, queue, 100))
-see_to_rest(idle, queue)
+if u or r~=''then
+i.enqueued=i.enqueued-1
 end
-if queue.idle > 0 and freed > 0 then
-call_idle(idle, queue, math.min(freed, 8))
 end
-tell_others(keys, queue)
-save_queue_and_call(meta, queue, call_id, format_places(refused, {}))
-return { 'buried', queue.chores, refused }` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 2, 1, 51], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
-local wanted, wanted_at = ARGV, 4
-local refusal, queue = open_call(meta, how) if refusal then return refusal end
-local outcomes, has_tried = {}, false
-for at = wanted_at, #wanted, 1 do
-if not may_do_more(queue) then
+if i.settling then
+m.ready=m.ready+settle_children(K,i,100)
+end
+if frees_others(i)then
+m.ready=math.max(m.ready,1)
+end
+see_to_new(K,i,m)
+tell_others(K,i)
+local o=format_places(n,{})..'|'..format_enqueued(l,m.duplicates)
+save_queue_and_call(a,i,d,o)
+return{'advanced',l,i.chores,n,m.duplicates}` }
+const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+local c=ARGV[2]=='1'
+local d,e=known_number(a)
+if d and d~=b then
+return{'other',d}
+end
+if c then
+e=exact(clock_us())
+agree_on(a,b,e)
+elseif not d then
+return{'unknown'}
+end
+return{'agreed',e}` }
+const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [9, 2, -3, 1, 3, 1, 2, 25], text: `local d=tonumber(ARGV[3])
+local e=tonumber(ARGV[4])
+local c={caller=ARGV[1],call=ARGV[2]}
+local f,g,h=open_call(a,nil,c)if f then return f end
+local i,j='(0',string.format('%.0f',g.now_ms)
+if h then
+i,j=h,h
+end
+local k=redis.call('ZRANGEBYSCORE',b,i,j,'LIMIT','0',d)
+local l,m={},string.format('%.0f',g.now_ms+e)
+for n,o in ipairs(k)do
+local p,q=string.match(o,'^q(.*)\\1(.*)$')
+l[#l+1]=p
+l[#l+1]=q
+if not h then
+redis.call('ZADD',b,m,o)
+end
+end
+if h then
+return{'asked',l,g.last}
+end
+if#k<d and has_flag(g.chores,4)then
+g.chores=g.chores-4
+end
+if#k>0 then
+note_due(g,g.now_ms+e)
+end
+save_queue_and_call(a,g,c,m)
+return{'asked',l,g.last}` }
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 23], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]
+local g=ARGV[4]=='1'
+local h=tonumber(ARGV[5])
+local i=tonumber(ARGV[6])
+local j=ARGV[7]=='1'
+local k,l=open_queue(a,d)if k then return k end
+local m=math.floor(clock_us()/1000)
+local n,o,p=find_job(K,e)
+if g then
+leave_waiters(b,n,f)
+return{'left'}
+end
+local q=kept_result(c,e,m)
+local r=q and q.number==h and q.at_ms>=i
+local s=r and q or n and result_of(b,n,p)or not n and q
+if s then
+return{'ended',m,ENDS[s.state],s.at_ms,s.kind,s.message,s.result}
+elseif not n then
+return{'absent'}
+end
+if f~=''then
+enter_waiters(b,n,f)
+end
+if f~=''or j then
+flag_job(b,l,n,o,p,4)
+end
+local t=read_job(o).id
+return{'waits',m,tonumber(n),t==''and n or t}` }
+const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 4, 1, 37], text: `local e=ARGV[1]
+local f={caller=ARGV[2],call=ARGV[3]}
+local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local h,i=ARGV,7
+local j,k,l=open_call(a,g,f,e)if j then return j end
+if l then
+return{'buried',0,parse_refused(l)}
+end
+try_rights(K,k)
+local m,n={},{}
+for o=i,#h,4 do
+local p=h[o]
+local q,r,s=judge_job(b,p,tonumber(h[o+1]))
+if s then
+m[#m+1]=(o-i)/4
+m[#m+1]=s
+if s=='cancelled'then
+stop_job(K,k,p)
+end
+else
+local t=read_job(q,k.usual)
+redis.call('ZREM',c,p)
+end_claim(K,k,t,r)
+local u={kind=h[o+2],message=h[o+3]}
+bury_claimed(K,k,p,t,r,u)
+n[#n+1]=r.at_ms
+n[#n+1]=r.name
+end
+end
+note_spans(k,'b',n,k.now_ms,1)
+local o=frees_others(k)and 1 or 0
+if k.settling then
+o=math.max(o,settle_children(K,k,100))
+see_to_rest(d,k)
+end
+if k.idle>0 and o>0 then
+call_idle(d,k,math.min(o,8))
+end
+tell_others(K,k)
+save_queue_and_call(a,k,f,format_places(m,{}))
+return{'buried',k.chores,m}` }
+const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 2, 1, 51], text: `local d={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local e,f=ARGV,4
+local g,h=open_call(a,d)if g then return g end
+local i,j={},false
+for k=f,#e,1 do
+if not may_do_more(h)then
 break
 end
-local seq, record, run = find_job(keys, wanted[at])
-local is_held = run and (run.state == 'c' or run.state == 'x')
-if seq and not has_tried then
-if is_held then
-refuse_when_full(keys)
+local l,m,n=find_job(K,e[k])
+local o=n and(n.state=='c'or n.state=='x')
+if l and not j then
+if o then
+refuse_when_full(K)
 end
-try_rights(keys, queue)
-has_tried = true
+try_rights(K,h)
+j=true
 end
-if not seq then
-outcomes[#outcomes + 1] = 'absent'
-elseif is_held then
-if run.state == 'c' then
-happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
-local entry = { what = 'x', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
-note_history(jobs, seq, run, entry)
+if not l then
+i[#i+1]='absent'
+elseif o then
+if n.state=='c'then
+happened(h,'stopping',l,read_job(m,h.usual),n,'')
+local p={what='x',at_ms=h.now_ms,claimed_ms=n.at_ms,kind=''}
+note_history(b,l,n,p)
 end
-store_run(jobs, seq, run, 'x', run.at_ms)
-outcomes[#outcomes + 1] = 'stopping'
+store_run(b,l,n,'x',n.at_ms)
+i[#i+1]='stopping'
 else
-local job = read_job(record, queue.usual)
-displace(keys, queue, seq, job, run, size_of(record, run))
-happened(queue, 'cancelled', seq, job, run, '')
-if not run or run.state ~= 'd' and run.state ~= 'f' then
-note_end(jobs, queue, seq, job, run, CANCELLED)
+local p=read_job(m,h.usual)
+displace(K,h,l,p,n,size_of(m,n))
+happened(h,'cancelled',l,p,n,'')
+if not n or n.state~='d'and n.state~='f'then
+note_end(b,h,l,p,n,CANCELLED)
 end
-erase_job(keys, queue, seq, job, run)
-queue.cancelled = queue.cancelled + 1
-count_job(queue, 'c', job.name)
-outcomes[#outcomes + 1] = 'cancelled'
-end
-end
-if queue.settling then
-local became_ready = settle_children(keys, queue, 100)
-see_to_rest(idle, queue)
-if queue.idle > 0 then
-call_idle(idle, queue, math.min(became_ready, 8))
+erase_job(K,h,l,p,n)
+h.cancelled=h.cancelled+1
+count_job(h,'c',p.name)
+i[#i+1]='cancelled'
 end
 end
-if queue.left then
-sweep_ready(keys, queue, queue.left)
-end
-tell_others(keys, queue)
-save_queue(meta, queue)
-return { 'cancelled', queue.chores, outcomes }` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 3, 1, 1, 1, 33], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
-local id = ARGV[4]
-local changes, changes_at = ARGV, 5
-local refusal, queue = open_call(meta, how) if refusal then return refusal end
-local seq, record, run = find_job(keys, id)
-local state = seq and state_of(run) or 'absent'
-if state ~= 'blocked' then
-return { 'refused', state }
-end
-for at = changes_at, #changes, 2 do
-if changes[at] == '1' and not is_older(keys, changes[at + 1], seq) then
-return { 'refused', 'newer' }
+if h.settling then
+local k=settle_children(K,h,100)
+see_to_rest(c,h)
+if h.idle>0 then
+call_idle(c,h,math.min(k,8))
 end
 end
-if changes[changes_at] == '1' then
-refuse_when_full(keys)
+if h.left then
+sweep_ready(K,h,h.left)
 end
-try_rights(keys, queue)
-local wants = read_wants(keys, seq)
-for at = changes_at, #changes, 2 do
-change_parent(keys, queue, seq, wants, changes[at] == '1', changes[at + 1])
+tell_others(K,h)
+save_queue(a,h)
+return{'cancelled',h.chores,i}` }
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 3, 1, 1, 1, 33], text: `local c={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local d=ARGV[4]
+local e,f=ARGV,5
+local g,h=open_call(a,c)if g then return g end
+local i,j,k=find_job(K,d)
+local l=i and state_of(k)or'absent'
+if l~='blocked'then
+return{'refused',l}
 end
-local became_ready = 0
-local left = save_wants(keys, seq, wants)
-if left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms) then
-became_ready = 1
+for m=f,#e,2 do
+if e[m]=='1'and not is_older(K,e[m+1],i)then
+return{'refused','newer'}
 end
-if queue.settling then
-became_ready = became_ready + settle_children(keys, queue, 100)
-see_to_rest(idle, queue)
 end
-if queue.idle > 0 then
-call_idle(idle, queue, math.min(became_ready, 8))
+if e[f]=='1'then
+refuse_when_full(K)
 end
-tell_others(keys, queue)
-save_queue(meta, queue)
-return { 'changed', left, queue.chores }` }
-const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 1, 1, 1, 2, 38, 1, 7, 1, 13], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
-local refusal = refusal_of_spread(meta) if refusal then return refusal end
-local waiting = { idle = redis.call('ZCARD', idle) }
-local existed = math.min(waiting.idle, 1)
-for _ = 1, 100 do
-local worker = pop_idle(idle, waiting)
-if not worker then
+try_rights(K,h)
+local m=read_wants(K,i)
+for n=f,#e,2 do
+change_parent(K,h,i,m,e[n]=='1',e[n+1])
+end
+local n=0
+local o=save_wants(K,i,m)
+if o==0 and unblock_child(K,h,i,read_job(j,h.usual),k,m.delay_ms)then
+n=1
+end
+if h.settling then
+n=n+settle_children(K,h,100)
+see_to_rest(b,h)
+end
+if h.idle>0 then
+call_idle(b,h,math.min(n,8))
+end
+tell_others(K,h)
+save_queue(a,h)
+return{'changed',o,h.chores}` }
+const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 1, 1, 1, 2, 9, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local E=refusal_of_spread(a)if E then return E end
+local F={idle=redis.call('ZCARD',p)}
+local G=math.min(F.idle,1)
+for H=1,100 do
+local I=pop_idle(p,F)
+if not I then
 break
 end
-tell_idle(worker, how)
+tell_idle(I,D)
 end
-local all = {
-jobs,
-ready,
-prioritized,
-scheduled,
-leases,
-grouped,
-groups,
-turns,
-held,
-ids,
-dead,
-failed,
-kinds,
-done,
-idle,
-blocked,
-children,
-parents,
-outbox,
-inbox,
-recurrences,
-recurring,
-short,
-results,
-tagged,
-notes,
-stats,
+if redis.call('HEXISTS',a,'codec')==1 or redis.call('HEXISTS',a,'state')==0 then
+G=math.max(G,redis.call('EXISTS',a))
+end
+redis.call('UNLINK',a)
+local H={
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k,
+l,
+m,
+n,
+o,
+p,
+q,
+r,
+s,
+t,
+u,
+v,
+w,
+x,
+y,
+A,
+B,
+C,
 }
-if redis.call('HEXISTS', meta, 'codec') == 1 or redis.call('HEXISTS', meta, 'state') == 0 then
-existed = math.max(existed, redis.call('EXISTS', meta))
+if redis.call('UNLINK',unpack(H))>0 then
+G=1
 end
-redis.call('UNLINK', meta)
-if redis.call('UNLINK', unpack(all)) > 0 then
-existed = 1
-end
-if redis.call('EXISTS', listeners) == 1 then
-local now_ms = math.floor(clock_us() / 1000)
-local _, last_ms = look_at_listeners(listeners, '', now_ms)
-if last_ms > now_ms then
-publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, now_ms)
-local queue = read_queue(meta, '', '')
-queue.listened_ms = last_ms
-save_queue(meta, queue)
+if redis.call('EXISTS',z)==1 then
+local I=math.floor(clock_us()/1000)
+local J,L=look_at_listeners(z,'',I)
+if L>I then
+publish(z,{{'cleared','0','','',0,0,0,''}},I)
+local M=read_queue(a,'','')
+M.listened_ms=L
+save_queue(a,M)
 else
-redis.call('UNLINK', listeners)
+redis.call('UNLINK',z)
 end
 end
-return { 'cleared', existed }` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 6, 1, 7, 1, 32], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local name = ARGV[7]
-local limits = { paused = tonumber(ARGV[8]), concurrency = tonumber(ARGV[9]), rate_limit = tonumber(ARGV[10]), rate_window_ms = tonumber(ARGV[11]) }
-local rate_burst = tonumber(ARGV[12] or 0)
-local refusal, queue = open_call(meta, how, nil, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, queue, spread) then
-return { 'unagreed' }
+return{'cleared',G}` }
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 6, 1, 7, 1, 32], text: `local f=ARGV[1]
+local g={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local i=ARGV[7]
+local j={paused=tonumber(ARGV[8]),concurrency=tonumber(ARGV[9]),rate_limit=tonumber(ARGV[10]),rate_window_ms=tonumber(ARGV[11])}
+local k=tonumber(ARGV[12]or 0)
+local l,m=open_call(a,h,nil,f,g.partitions)if l then return l end
+if not take_up(a,m,g)then
+return{'unagreed'}
 end
-local group = open_group(groups, queue, name)
-local before = rate_of(group)
-set_limits(group, limits)
-if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
-begin_queue(meta, queue)
-if limits.rate_limit >= 0 then
-group.rate_burst = limits.rate_limit > 0 and rate_burst or 0
-local more = keep_burst(groups, '\\255' .. name, group)
-if more ~= 0 and redis.call('HINCRBY', groups, '\\255', more) == 0 then
-redis.call('HDEL', groups, '\\255')
+local n=open_group(b,m,i)
+local o=rate_of(n)
+set_limits(n,j)
+if m.began_us>0 or n.paused or n.concurrency>0 or n.rate_limit>0 then
+try_group(K,m,m.began_us==0 or k>0)
+begin_queue(a,m)
+if j.rate_limit>=0 then
+n.rate_burst=j.rate_limit>0 and k or 0
+local p=keep_burst(b,'\\255'..i,n)
+if p~=0 and redis.call('HINCRBY',b,'\\255',p)==0 then
+redis.call('HDEL',b,'\\255')
 end
 end
-group.arrival_us = arrival_by(group, group.arrival_us, before, queue.now_us)
-if group.in_ring then
-redis.call('LREM', turns, '0', name)
-group.in_ring = false
+n.arrival_us=arrival_by(n,n.arrival_us,o,m.now_us)
+if n.in_ring then
+redis.call('LREM',c,'0',i)
+n.in_ring=false
 end
-redis.call('ZREM', held, name)
-place_group(keys, name, group, queue.now_us)
-if group.in_ring and queue.idle > 0 then
-call_idle(idle, queue, 1)
+redis.call('ZREM',d,i)
+place_group(K,i,n,m.now_us)
+if n.in_ring and m.idle>0 then
+call_idle(e,m,1)
 end
-save_queue(meta, queue)
+save_queue(a,m)
 end
-return {
+return{
 'configured',
-group.paused and 1 or 0,
-group.concurrency,
-group.rate_limit,
-group.rate_window_ms,
-group.ready,
-group.claimed,
-group.rate_burst,
+n.paused and 1 or 0,
+n.concurrency,
+n.rate_limit,
+n.rate_window_ms,
+n.ready,
+n.claimed,
+n.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 7, 1, 14, 1, 3, 1, 21], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local limits = { paused = tonumber(ARGV[7]), concurrency = tonumber(ARGV[8]), rate_limit = tonumber(ARGV[9]), rate_window_ms = tonumber(ARGV[10]) }
-local keep_count = tonumber(ARGV[11])
-local keep_ms = tonumber(ARGV[12])
-local rate_burst = tonumber(ARGV[13] or 0)
-local refusal, queue = open_call(meta, how, nil, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, queue, spread) then
-return { 'unagreed' }
+const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 7, 1, 14, 1, 3, 1, 21], text: `local c=ARGV[1]
+local d={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local e={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local f={paused=tonumber(ARGV[7]),concurrency=tonumber(ARGV[8]),rate_limit=tonumber(ARGV[9]),rate_window_ms=tonumber(ARGV[10])}
+local g=tonumber(ARGV[11])
+local h=tonumber(ARGV[12])
+local i=tonumber(ARGV[13]or 0)
+local j,k=open_call(a,e,nil,c,d.partitions)if j then return j end
+if not take_up(a,k,d)then
+return{'unagreed'}
 end
-local settings = parse_settings(queue.settings)
-settings.rate_burst = read_burst(meta, 'burst', settings)
-local before, resumes = rate_of(settings), limits.paused == 0 and settings.paused
-set_limits(settings, limits)
-if limits.rate_limit >= 0 then
-settings.rate_burst = limits.rate_limit > 0 and rate_burst or 0
+local l=parse_settings(k.settings)
+l.rate_burst=read_burst(a,'burst',l)
+local m,n=rate_of(l),f.paused==0 and l.paused
+set_limits(l,f)
+if f.rate_limit>=0 then
+l.rate_burst=f.rate_limit>0 and i or 0
 end
-settings.keep_count = pick(keep_count, settings.keep_count)
-settings.keep_ms = pick(keep_ms, settings.keep_ms)
-local text = format_settings(settings)
-if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
-begin_queue(meta, queue)
-if resumes then
-note_due(queue, queue.now_ms)
+l.keep_count=pick(g,l.keep_count)
+l.keep_ms=pick(h,l.keep_ms)
+local o=format_settings(l)
+if k.began_us>0 or o~=format_settings(parse_settings())then
+begin_queue(a,k)
+if n then
+note_due(k,k.now_ms)
 end
-redis.call('HSET', meta, 'codec', codec)
-keep_burst(meta, 'burst', settings)
-redis.call('HSET', meta, 'settings', text)
-queue.arrival_us = arrival_by(settings, queue.arrival_us, before, queue.now_us)
-if not settings.paused and queue.idle > 0 then
-call_idle(idle, queue, 1)
+redis.call('HSET',a,'codec',c)
+keep_burst(a,'burst',l)
+redis.call('HSET',a,'settings',o)
+k.arrival_us=arrival_by(l,k.arrival_us,m,k.now_us)
+if not l.paused and k.idle>0 then
+call_idle(b,k,1)
 end
-save_queue(meta, queue)
+save_queue(a,k)
 end
-return {
+return{
 'configured',
-settings.paused and 1 or 0,
-settings.concurrency,
-settings.rate_limit,
-settings.rate_window_ms,
-settings.keep_count,
-settings.keep_ms,
-settings.rate_burst,
+l.paused and 1 or 0,
+l.concurrency,
+l.rate_limit,
+l.rate_window_ms,
+l.keep_count,
+l.keep_ms,
+l.rate_burst,
 }` }
-const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local target = ARGV[1]
-local ahead = tonumber(ARGV[2])
-local newest = tonumber(ARGV[3])
-local numbers, numbers_at = ARGV, 4
-local refusal, queue = open_queue(meta) if refusal then return refusal end
-local oldest = redis.call('ZRANGE', outbox, '0', '0')[1]
-local is_known = ahead ~= ahead_of(meta, target)
-if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
-redis.call('HSET', meta, 'ahead ' .. target, exact(newest + 1 - oldest))
-return { 'behind' }
+const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
+local e=tonumber(ARGV[2])
+local f=tonumber(ARGV[3])
+local g,h=ARGV,4
+local i,j=open_queue(a)if i then return i end
+local k=redis.call('ZRANGE',c,'0','0')[1]
+local l=e~=ahead_of(a,d)
+if k and not l and j.sent+e<f and clock_us()<f then
+redis.call('HSET',a,'ahead '..d,exact(f+1-k))
+return{'behind'}
 end
-local is_behind = false
-redis.call('ZREM', outbox, '')
-for at = numbers_at, #numbers, 1 do
-if is_known and numbers[at] + ahead <= newest then
-is_behind = true
+local m=false
+redis.call('ZREM',c,'')
+for n=h,#g,1 do
+if l and g[n]+e<=f then
+m=true
 else
-redis.call('HDEL', jobs, 'x' .. numbers[at])
-redis.call('ZREM', outbox, numbers[at])
+redis.call('HDEL',b,'x'..g[n])
+redis.call('ZREM',c,g[n])
 end
 end
-if has_flag(queue.chores, 2) and redis.pcall('EXISTS', outbox) == 0 then
-queue.chores = queue.chores - 2
+if has_flag(j.chores,2)and redis.pcall('EXISTS',c)==0 then
+j.chores=j.chores-2
 end
-save_queue(meta, queue)
-if is_behind then
-return { 'behind' }
+save_queue(a,j)
+if m then
+return{'behind'}
 end
-return { 'delivered' }` }
-const disbandLua: LuaText = { file: 'lua/queue/disband.lua', taken: [8, 1, 1, 5], text: `local agreed_us = ARGV[1]
-if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
-return { 'kept' }
+return{'delivered'}` }
+const disbandLua: LuaText = { file: 'lua/queue/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+if redis.call('HGET',a,'agreed_us')~=b then
+return{'kept'}
 end
-redis.call('UNLINK', meta)
-return { 'forgotten' }` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 6, 1, 22, 1, 10, 1, 51], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local call_id = { caller = ARGV[4], call = ARGV[5] }
-local how = { channel = ARGV[6], sharded = ARGV[7] == '1', counted = ARGV[8] == '1' }
-local name = ARGV[9]
-local payloads, payloads_at = ARGV, 10
-local refusal, queue, remembered = open_call(meta, nil, call_id, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, queue, spread) then
-return { 'unagreed' }
+redis.call('UNLINK',a)
+return{'forgotten'}` }
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 6, 1, 22, 1, 10, 1, 51], text: `local f=ARGV[1]
+local g={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local h={caller=ARGV[4],call=ARGV[5]}
+local i={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
+local j=ARGV[9]
+local k,l=ARGV,10
+local m,n,o=open_call(a,nil,h,f,g.partitions)if m then return m end
+if not take_up(a,n,g)then
+return{'unagreed'}
 end
-if remembered then
-return { 'enqueued', tonumber(remembered) }
+if o then
+return{'enqueued',tonumber(o)}
 end
-if name == '' or #name > 254 then
+if j==''or#j>254 then
 return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
-local count = #payloads - payloads_at + 1
-local first = number_jobs(queue, count)
-local form, base = exact_range(first, queue.last)
-local first_seq = string.format(form, first - base)
-if queue.usual == '' then
-queue.usual = name
+local p=#k-l+1
+local q=number_jobs(n,p)
+local r,s=exact_range(q,n.last)
+local t=string.format(r,q-s)
+if n.usual==''then
+n.usual=j
 end
-local head = plain_head(name, queue.usual)
-local now_ms = queue.now_ms
-begin_queue(meta, queue)
-local handed, call_others
-if queue.idle > 0 then
-queue.how = how
-local payload, called = payloads[payloads_at], false
-if count == 1 and may_hand(ready, queue, codec, name, payload) then
-handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
+local u=plain_head(j,n.usual)
+local v=n.now_ms
+begin_queue(a,n)
+local w,x
+if n.idle>0 then
+n.how=i
+local y,z=k[l],false
+if p==1 and may_hand(c,n,f,j,y)then
+w,z=hand_over(K,n,t,j,y,u..y)
 end
-call_others = not called and function()
-call_idle(idle, queue, math.min(count, 8))
+x=not z and function()
+call_idle(d,n,math.min(p,8))
 end
 end
-if not handed then
-local format, place = string.format, first - base - payloads_at
-local fields, numbers, held, bytes = {}, {}, 0, 0
-widen(queue, 16, fields, '~')
-local filled = #fields
-for at = payloads_at, #payloads, 1 do
-local seq, payload = format(form, place + at), payloads[at]
-held = held + 1
-numbers[held] = seq
-if #payload <= 16384 then
-local record = head .. payload
-filled, bytes = filled + 2, bytes + #record
-fields[filled - 1], fields[filled] = seq, record
+if not w then
+local y,z=string.format,q-s-l
+local A,B,C,D={},{},0,0
+widen(n,16,A,'~')
+local E=#A
+for F=l,#k,1 do
+local G,H=y(r,z+F),k[F]
+C=C+1
+B[C]=G
+if#H<=16384 then
+local I=u..H
+E,D=E+2,D+#I
+A[E-1],A[E]=G,I
 else
-local whole = full_head(read_job(head, queue.usual))
-local stored, size, flags = record_fields(queue, seq, whole, payload)
-add_run(stored, seq, pack_new_run('r', now_ms, size, flags, name))
-for _, field in ipairs(stored) do
-filled = filled + 1
-fields[filled] = field
+local I=full_head(read_job(u,n.usual))
+local J,L,M=record_fields(n,G,I,H)
+add_run(J,G,pack_new_run('r',v,L,M,j))
+for N,O in ipairs(J)do
+E=E+1
+A[E]=O
 end
-bytes = bytes + size
+D=D+L
 end
-if held == 1000 or at == #payloads then
-redis.call('HSET', jobs, unpack(fields))
-if type(redis.pcall('RPUSH', ready, unpack(numbers))) == 'table' then
-take_back_records(jobs, fields)
-redis.call('RPUSH', ready, unpack(numbers))
+if C==1000 or F==#k then
+redis.call('HSET',b,unpack(A))
+if type(redis.pcall('RPUSH',c,unpack(B)))=='table'then
+take_back_records(b,A)
+redis.call('RPUSH',c,unpack(B))
 end
-fields, numbers, filled, held = {}, {}, 0, 0
-end
-end
-queue.ready = queue.ready + bytes
-if call_others then
-call_others()
+A,B,E,C={},{},0,0
 end
 end
-if queue.listened_ms > now_ms then
-local numbers, names = {}, { name }
-for place = 1, count do
-numbers[place] = string.format(form, first - base + place - 1)
+n.ready=n.ready+D
+if x then
+x()
 end
-local pieces = { '' }
-plain_line(pieces, '\\n*enqueued\\t', table.concat(numbers, ' '), '', names)
-if handed then
-plain_line(pieces, '\\n*claimed\\t', first_seq, exact(queue.token), names)
 end
-publish_pieces(listeners, pieces, now_ms)
+if n.listened_ms>v then
+local y,z={},{j}
+for A=1,p do
+y[A]=string.format(r,q-s+A-1)
 end
-leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
-save_queue_and_call(meta, queue, call_id, first_seq)
-return { 'enqueued', first }` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 5, 1, 29], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local call_id = { caller = ARGV[4], call = ARGV[5] }
-local how = { channel = ARGV[6], sharded = ARGV[7] == '1', counted = ARGV[8] == '1' }
-local specs, specs_at = ARGV, 9
-local refusal, queue, remembered = open_call(meta, how, call_id, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, queue, spread) then
-return { 'unagreed' }
+local A={''}
+plain_line(A,'\\n*enqueued\\t',table.concat(y,' '),'',z)
+if w then
+plain_line(A,'\\n*claimed\\t',t,exact(n.token),z)
 end
-if remembered then
-return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
+publish_pieces(e,A,v)
 end
-if meets_others(queue, specs, specs_at) then
-refuse_when_full(keys)
-try_rights(keys, queue)
+leave_notes(K,n,count_note('e',j,p)..(n.noted or''))
+save_queue_and_call(a,n,h,t)
+return{'enqueued',q}` }
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 5, 1, 29], text: `local b=ARGV[1]
+local c={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local d={caller=ARGV[4],call=ARGV[5]}
+local e={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
+local f,g=ARGV,9
+local h,i,j=open_call(a,e,d,b,c.partitions)if h then return h end
+if not take_up(a,i,c)then
+return{'unagreed'}
+end
+if j then
+return{'enqueued',first_of(j),0,duplicates_of(j)}
+end
+if meets_others(i,f,g)then
+refuse_when_full(K)
+try_rights(K,i)
 else
-try_places(keys, specs, specs_at)
+try_places(K,f,g)
 end
-local first = number_jobs(queue, (#specs - specs_at + 1) / 22)
-local form, base = exact_range(first, queue.last)
-local tally = new_spec_tally(specs)
-begin_queue(meta, queue)
-begin_jobs(keys, queue)
-for at = specs_at, #specs, 22 do
-local place = (at - specs_at) / 22
-enqueue_spec(keys, queue, tally, at, place, string.format(form, first - base + place))
+local k=number_jobs(i,(#f-g+1)/22)
+local l,m=exact_range(k,i.last)
+local n=new_spec_tally(f)
+begin_queue(a,i)
+begin_jobs(K,i)
+for o=g,#f,22 do
+local p=(o-g)/22
+enqueue_spec(K,i,n,o,p,string.format(l,k-m+p))
 end
-if queue.settling then
-tally.ready = tally.ready + settle_children(keys, queue, 100)
+if i.settling then
+n.ready=n.ready+settle_children(K,i,100)
 end
-see_to_new(keys, queue, tally)
-tell_others(keys, queue)
-save_queue_and_call(meta, queue, call_id, format_enqueued(first, tally.duplicates))
-return { 'enqueued', first, queue.chores, tally.duplicates }` }
-const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 15, 1, 6], text: `local codec = ARGV[1]
-local lease_ms = tonumber(ARGV[2])
-local claims, claims_at = ARGV, 3
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-local ends_ms = string.format('%.0f', now_ms + lease_ms)
-local refused, ends = {}, {}
-for at = claims_at, #claims, 2 do
-local why = judge_claim(jobs, claims[at], tonumber(claims[at + 1]))
-if why then
-refused[#refused + 1] = (at - claims_at) / 2
-refused[#refused + 1] = why
+see_to_new(K,i,n)
+tell_others(K,i)
+save_queue_and_call(a,i,d,format_enqueued(k,n.duplicates))
+return{'enqueued',k,i.chores,n.duplicates}` }
+const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 15, 1, 6], text: `local d=ARGV[1]
+local e=tonumber(ARGV[2])
+local f,g=ARGV,3
+local h,i=open_queue(a,d)if h then return h end
+local j=math.floor(clock_us()/1000)
+local k=string.format('%.0f',j+e)
+local l,m={},{}
+for n=g,#f,2 do
+local o=judge_claim(b,f[n],tonumber(f[n+1]))
+if o then
+l[#l+1]=(n-g)/2
+l[#l+1]=o
 else
-ends[#ends + 1] = ends_ms
-ends[#ends + 1] = claims[at]
+m[#m+1]=k
+m[#m+1]=f[n]
 end
 end
-if #ends > 0 then
-redis.call('ZREM', leases, '')
-note_due(queue, now_ms + lease_ms)
-save_queue(meta, queue)
-redis.call('ZADD', leases, unpack(ends))
+if#m>0 then
+redis.call('ZREM',c,'')
+note_due(i,j+e)
+save_queue(a,i)
+redis.call('ZADD',c,unpack(m))
 end
-return { 'extended', now_ms, now_ms + lease_ms, refused }` }
-const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local refusal = open_queue(meta) if refusal then return refusal end
-local stored = redis.call('HSCAN', kinds, '0', 'COUNT', '1000')[2]
-local told = {}
-for at = 1, #stored, 2 do
-local _, count, first_ms, last_ms, seq, message =
-string.match(stored[at + 1], '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
-local parts = { stored[at], tonumber(count), tonumber(first_ms), tonumber(last_ms), tonumber(seq), message }
-for _, part in ipairs(parts) do
-told[#told + 1] = part
-end
-end
-return { 'failures', told }` }
-const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 15], text: `local codec = ARGV[1]
-local wanted, wanted_at = ARGV, 2
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local told, log, place = {}, {}, 0
-local looked, budget = 0, budget_of(#wanted)
-for at = wanted_at, #wanted, 1 do
-if is_left(budget) then
-local seq, record, run = find_job(keys, wanted[at])
-if seq then
-spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
-spend(budget, 0, tell_log(log, jobs, seq, place))
-place = place + 1
-end
-looked = looked + 1
+return{'extended',j,j+e,l}` }
+const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local c=open_queue(a)if c then return c end
+local d=redis.call('HSCAN',b,'0','COUNT','1000')[2]
+local e={}
+for f=1,#d,2 do
+local g,h,i,j,k,l=
+string.match(d[f+1],'^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+local m={d[f],tonumber(h),tonumber(i),tonumber(j),tonumber(k),l}
+for n,o in ipairs(m)do
+e[#e+1]=o
 end
 end
-return { 'found', math.floor(clock_us() / 1000), looked, told, log }` }
-const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local id = ARGV[1]
-local refusal = open_queue(meta) if refusal then return refusal end
-local seq, _, run = find_job(keys, id)
-if not seq then
-return { 'absent' }
+return{'failures',e}` }
+const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 15], text: `local c=ARGV[1]
+local d,e=ARGV,2
+local f,g=open_queue(a,c)if f then return f end
+local h,i,j={},{},0
+local k,l=0,budget_of(#d)
+for m=e,#d,1 do
+if is_left(l)then
+local n,o,p=find_job(K,d[m])
+if n then
+spend(l,1,tell_job(h,b,n,o,p,g.usual))
+spend(l,0,tell_log(i,b,n,j))
+j=j+1
 end
-local entries, omitted = tell_history(jobs, seq, run)
-return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }` }
-const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 44], text: `local codec = ARGV[1]
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local settings = parse_settings(queue.settings)
-local bursts = redis.call('HGET', groups, '\\255')
-local now_ms = math.floor(clock_us() / 1000)
-local listed = math.max(0, redis.call('LLEN', ready) - queue.ghosts)
-local oldest = listed > 0 and redis.call('LINDEX', ready, '0')
-local overdue = redis.call('ZCOUNT', scheduled, '-inf', now_ms)
-+ redis.call('ZCOUNT', leases, '-inf', now_ms)
-return {
+k=k+1
+end
+end
+return{'found',math.floor(clock_us()/1000),k,h,i}` }
+const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local c=ARGV[1]
+local d=open_queue(a)if d then return d end
+local e,f,g=find_job(K,c)
+if not e then
+return{'absent'}
+end
+local h,i=tell_history(b,e,g)
+return{'history',math.floor(clock_us()/1000),tonumber(e),i,h}` }
+const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 44], text: `local l=ARGV[1]
+local m,n=open_queue(a,l)if m then return m end
+local o=parse_settings(n.settings)
+local p=redis.call('HGET',g,'\\255')
+local q=math.floor(clock_us()/1000)
+local r=math.max(0,redis.call('LLEN',b)-n.ghosts)
+local s=r>0 and redis.call('LINDEX',b,'0')
+local t=redis.call('ZCOUNT',d,'-inf',q)
++redis.call('ZCOUNT',e,'-inf',q)
+return{
 'inspection',
-now_ms,
-math.floor(queue.began_us / 1000),
-queue.codec,
-settings.paused and 1 or 0,
-settings.concurrency,
-settings.rate_limit,
-settings.rate_window_ms,
-settings.keep_count,
-settings.keep_ms,
-listed + redis.call('ZCARD', prioritized) + redis.call('ZCARD', grouped),
-redis.call('ZCARD', scheduled),
-redis.call('ZCOUNT', leases, '-inf', '(+inf'),
-redis.call('ZCARD', dead),
-redis.call('ZCARD', done),
-overdue,
-redis.call('HLEN', groups) - (bursts and bursts + 1 or 0),
-queue.idle,
-queue.enqueued,
-queue.acked,
-queue.retried,
-queue.buried,
-queue.reclaimed,
-queue.cancelled,
-queue.ready,
-queue.scheduled,
-queue.claimed,
-queue.dead,
-queue.done,
-oldest and math.floor(oldest / 1000) or 0,
-redis.call('ZCARD', blocked),
-queue.blocked,
-redis.call('ZCARD', outbox),
-read_burst(meta, 'burst', settings),
+q,
+math.floor(n.began_us/1000),
+n.codec,
+o.paused and 1 or 0,
+o.concurrency,
+o.rate_limit,
+o.rate_window_ms,
+o.keep_count,
+o.keep_ms,
+r+redis.call('ZCARD',c)+redis.call('ZCARD',f),
+redis.call('ZCARD',d),
+redis.call('ZCOUNT',e,'-inf','(+inf'),
+redis.call('ZCARD',h),
+redis.call('ZCARD',i),
+t,
+redis.call('HLEN',g)-(p and p+1 or 0),
+n.idle,
+n.enqueued,
+n.acked,
+n.retried,
+n.buried,
+n.reclaimed,
+n.cancelled,
+n.ready,
+n.scheduled,
+n.claimed,
+n.dead,
+n.done,
+s and math.floor(s/1000)or 0,
+redis.call('ZCARD',j),
+n.blocked,
+redis.call('ZCARD',k),
+read_burst(a,'burst',o),
 }` }
-const keysLua: LuaText = { file: 'lua/queue/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1], text: `local meta = KEYS[1]
-local keys = {
-meta = meta,
-local jobs = KEYS[2]
-local keys = {
-jobs = jobs,
-jobs = KEYS[2],
-local ready = KEYS[3]
-ready = ready,
-ready = KEYS[3],
-local ready = KEYS[2]
-local keys = {
-prioritized = KEYS[4],
-local prioritized = KEYS[4]
-local prioritized = KEYS[3]
-prioritized = prioritized,
-}
-scheduled = KEYS[5],
-local scheduled = KEYS[5]
-local scheduled = KEYS[4]
-local leases = KEYS[4]
-leases = leases,
-local leases = KEYS[6]
-leases = KEYS[6],
-leases = KEYS[4],
-local leases = KEYS[3]
-local leases = KEYS[5]
-grouped = KEYS[7],
-grouped = KEYS[6],
-local grouped = KEYS[7]
-local grouped = KEYS[6]
-grouped = KEYS[5],
-groups = KEYS[8],
-groups = KEYS[7],
-local groups = KEYS[8]
-local groups = KEYS[2]
-groups = groups,
-local groups = KEYS[7]
-local groups = KEYS[6]
-turns = KEYS[9],
-turns = KEYS[8],
-local turns = KEYS[9]
-local turns = KEYS[3]
-turns = turns,
-turns = KEYS[7],
-local held = KEYS[10]
-held = held,
-held = KEYS[10],
-held = KEYS[9],
-local held = KEYS[4]
-}
-held = KEYS[8],
-ids = KEYS[11],
-ids = KEYS[3],
-}
-ids = KEYS[10],
-local ids = KEYS[11]
-ids = KEYS[9],
-local ids = KEYS[10]
-ids = ids,
-dead = KEYS[12],
-dead = KEYS[11],
-local dead = KEYS[12]
-local dead = KEYS[8]
-failed = KEYS[13],
-failed = KEYS[12],
-local failed = KEYS[13]
-local keys = {
-failed = KEYS[3],
-kinds = KEYS[14],
-kinds = KEYS[13],
-local kinds = KEYS[14]
-local kinds = KEYS[2]
-kinds = KEYS[4],
-}
-local kinds = KEYS[13]
-kinds = kinds,
-done = KEYS[15],
-done = KEYS[14],
-local done = KEYS[15]
-local done = KEYS[9]
-local idle = KEYS[5]
-local idle = KEYS[16]
-idle = idle,
-idle = KEYS[16],
-local idle = KEYS[15]
-local idle = KEYS[14]
-local idle = KEYS[2]
-idle = KEYS[15],
-blocked = KEYS[17],
-blocked = KEYS[16],
-blocked = KEYS[15],
-local blocked = KEYS[17]
-local blocked = KEYS[10]
-children = KEYS[18],
-children = KEYS[17],
-children = KEYS[16],
-local children = KEYS[18]
-local children = KEYS[4]
-local children = KEYS[16]
-children = children,
-parents = KEYS[19],
-local parents = KEYS[2]
-parents = KEYS[18],
-parents = KEYS[17],
-local parents = KEYS[19]
-local parents = KEYS[5]
-local parents = KEYS[17]
-parents = parents,
-outbox = KEYS[20],
-outbox = KEYS[19],
-outbox = KEYS[18],
-local outbox = KEYS[20]
-local outbox = KEYS[3]
-local outbox = KEYS[11]
-local inbox = KEYS[21]
-local inbox = KEYS[20]
-recurrences = KEYS[21],
-local recurrences = KEYS[22]
-local recurrences = KEYS[3]
-local keys = {
-recurrences = recurrences,
-local recurrences = KEYS[2]
-recurring = KEYS[22],
-local recurring = KEYS[23]
-recurring = KEYS[4],
-local recurring = KEYS[3]
-short = KEYS[23],
-local short = KEYS[24]
-short = KEYS[5],
-}
-local short = KEYS[4]
-results = KEYS[24],
-results = KEYS[21],
-local results = KEYS[4]
-results = KEYS[20],
-results = KEYS[19],
-local results = KEYS[25]
-}
-local listeners = KEYS[6]
-listeners = KEYS[25],
-listeners = KEYS[22],
-listeners = KEYS[21],
-listeners = KEYS[20],
-local listeners = KEYS[26]
-local listeners = KEYS[2]
-local listeners = KEYS[4]
-local listeners = KEYS[10]
-local listeners = KEYS[20]
-tagged = KEYS[26],
-tagged = KEYS[23],
-tagged = KEYS[22],
-tagged = KEYS[21],
-local tagged = KEYS[27]
-local tagged = KEYS[3]
-local tagged = KEYS[5]
-local tagged = KEYS[2]
-notes = KEYS[7],
-notes = KEYS[27],
-notes = KEYS[24],
-notes = KEYS[23],
-notes = KEYS[22],
-local notes = KEYS[28]
-local notes = KEYS[2]
-stats = KEYS[8],
-}
-stats = KEYS[28],
-stats = KEYS[25],
-stats = KEYS[24],
-stats = KEYS[23],
-local stats = KEYS[29]
-local stats = KEYS[3]` }
-const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local codec = ARGV[1]
-local kind = ARGV[2]
-local after = tonumber(ARGV[3])
-local limit = tonumber(ARGV[4])
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local numbers, is_end = page_of_kind(keys, kind, after, limit)
-local told = {}
-local looked = tell_page(told, jobs, numbers, queue.usual, function()
+const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g,h=open_queue(a,c)if g then return g end
+local i,j=page_of_kind(K,d,e,f)
+local k={}
+local l=tell_page(k,b,i,h.usual,function()
 return true
 end)
-local next_number = is_end and looked == #numbers and -1 or tonumber(numbers[looked])
-return { 'page', math.floor(clock_us() / 1000), next_number, told }` }
-const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 32, 1, 16], text: `local codec = ARGV[1]
-local state = ARGV[2]
-local after = tonumber(ARGV[3])
-local limit = tonumber(ARGV[4])
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
-local numbers
-local in_front = 0
-if state == 'ready' then
-numbers, in_front = ready_page(keys, after, limit)
-elseif state == 'prioritized' then
-numbers = redis.call('ZRANGE', prioritized, from, to)
-elseif state == 'grouped' then
-numbers = redis.call('ZRANGE', grouped, from, to)
-for at, member in ipairs(numbers) do
-numbers[at] = string.sub(member, 11)
+local m=j and l==#i and-1 or tonumber(i[l])
+return{'page',math.floor(clock_us()/1000),m,k}` }
+const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 32, 1, 16], text: `local j=ARGV[1]
+local k=ARGV[2]
+local l=tonumber(ARGV[3])
+local m=tonumber(ARGV[4])
+local n,o=open_queue(a,j)if n then return n end
+local p,q=string.format('%.0f',l),string.format('%.0f',l+m-1)
+local r
+local s=0
+if k=='ready'then
+r,s=ready_page(K,l,m)
+elseif k=='prioritized'then
+r=redis.call('ZRANGE',c,p,q)
+elseif k=='grouped'then
+r=redis.call('ZRANGE',f,p,q)
+for t,u in ipairs(r)do
+r[t]=string.sub(u,11)
 end
-elseif state == 'scheduled' then
-numbers = redis.call('ZRANGE', scheduled, from, to)
-elseif state == 'blocked' then
-numbers = redis.call('ZRANGE', blocked, from, to)
-elseif state == 'claimed' then
-numbers = redis.call('ZRANGE', leases, from, to)
-elseif state == 'dead' then
-numbers = redis.call('ZRANGE', dead, from, to)
-elseif state == 'done' then
-numbers = redis.call('ZRANGE', done, from, to)
+elseif k=='scheduled'then
+r=redis.call('ZRANGE',d,p,q)
+elseif k=='blocked'then
+r=redis.call('ZRANGE',i,p,q)
+elseif k=='claimed'then
+r=redis.call('ZRANGE',e,p,q)
+elseif k=='dead'then
+r=redis.call('ZRANGE',g,p,q)
+elseif k=='done'then
+r=redis.call('ZRANGE',h,p,q)
 else
 return redis.error_reply(
 'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
 )
 end
-local told, seen, came_back = {}, {}, {}
-for at = 1, in_front do
-came_back[numbers[at]] = true
+local t,u,v={},{},{}
+for w=1,s do
+v[r[w]]=true
 end
-local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
-if state ~= 'ready' and state ~= 'prioritized' then
+local w=tell_page(t,b,r,o.usual,function(w,x,y)
+if k~='ready'and k~='prioritized'then
 return true
 end
-local job = read_job(record, queue.usual)
-if (job.priority == 0) ~= (state == 'ready') or seen[seq] then
+local z=read_job(x,o.usual)
+if(z.priority==0)~=(k=='ready')or u[w]then
 return false
-elseif state == 'ready' and not (came_back[seq] or stands_listed(prioritized, job, run, seq)) then
+elseif k=='ready'and not(v[w]or stands_listed(c,z,y,w))then
 return false
 end
-seen[seq] = true
+u[w]=true
 return true
 end)
-local is_end = looked == #numbers and #numbers < limit
-local next_place = is_end and -1 or after + looked
-return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 5, 1, 24], text: `local codec = ARGV[1]
-local name = ARGV[2]
-local listen_ms = tonumber(ARGV[3])
-local channel = ARGV[4]
-local sharded = ARGV[5] == '1'
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local now_ms = math.floor(clock_us() / 1000)
-local count, last_ms = look_at_listeners(listeners, name, now_ms)
-if listen_ms == 0 and last_ms == 0 then
-redis.call('UNLINK', listeners)
-elseif listen_ms == 0 then
-redis.call('HDEL', listeners, 'l' .. name)
-elseif count >= 1000 then
-return { 'full' }
+local x=w==#r and#r<m
+local y=x and-1 or l+w
+return{'page',math.floor(clock_us()/1000),y,t}` }
+const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 5, 1, 24], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=ARGV[4]
+local g=ARGV[5]=='1'
+local h,i=open_queue(a,c)if h then return h end
+local j=math.floor(clock_us()/1000)
+local k,l=look_at_listeners(b,d,j)
+if e==0 and l==0 then
+redis.call('UNLINK',b)
+elseif e==0 then
+redis.call('HDEL',b,'l'..d)
+elseif k>=1000 then
+return{'full'}
 else
-last_ms = math.max(last_ms, now_ms + listen_ms)
+l=math.max(l,j+e)
 redis.call(
 'HSET',
-listeners,
-'l' .. name,
-string.format('%.0f', now_ms + listen_ms),
+b,
+'l'..d,
+string.format('%.0f',j+e),
 'channel',
-(sharded and '1:' or '0:') .. channel
+(g and'1:'or'0:')..f
 )
-redis.call('PEXPIRE', listeners, '7200000')
+redis.call('PEXPIRE',b,'7200000')
 end
-queue.listened_ms = last_ms
-save_queue(meta, queue)
-return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }` }
-const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 3, 1, 34], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local notes, notes_at = ARGV, 4
-local refusal, queue, remembered = open_call(meta, nil, call_id, codec) if refusal then return refusal end
-if remembered then
-return { 'noted', parse_refused(remembered) }
+i.listened_ms=l
+save_queue(a,i)
+return{'listening',j,tonumber(redis.call('HGET',b,'number')or 0)}` }
+const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 3, 1, 34], text: `local d=ARGV[1]
+local e={caller=ARGV[2],call=ARGV[3]}
+local f,g=ARGV,4
+local h,i,j=open_call(a,nil,e,d)if h then return h end
+if j then
+return{'noted',parse_refused(j)}
 end
-local refused, logs = {}, {}
-for at = notes_at, #notes, 4 do
-local token, what, value =
-tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
-local seq, record, run = find_job(keys, notes[at])
-local why = not seq and 'absent' or token > 0 and why_not(run, token)
-if why then
-refused[#refused + 1] = (at - notes_at) / 4
-refused[#refused + 1] = why
+local k,l={},{}
+for m=g,#f,4 do
+local n,o,p=
+tonumber(f[m+1]),f[m+2],f[m+3]
+local q,r,s=find_job(K,f[m])
+local t=not q and'absent'or n>0 and why_not(s,n)
+if t then
+k[#k+1]=(m-g)/4
+k[#k+1]=t
 else
-flag_job(jobs, queue, seq, record, run, 8)
-if what == 'progress' then
-redis.call('HSET', jobs, 'p' .. seq, value)
-happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')
+flag_job(b,i,q,r,s,8)
+if o=='progress'then
+redis.call('HSET',b,'p'..q,p)
+happened(i,'progress',q,read_job(r,i.usual),s,'')
 else
-logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, queue.now_ms)
-happened(queue, 'logged', seq, read_job(record, queue.usual), run, value)
+l[q]=add_line(l[q]or redis.call('HGET',b,'l'..q),p,i.now_ms)
+happened(i,'logged',q,read_job(r,i.usual),s,p)
 end
 end
 end
-for seq, log in pairs(logs) do
-redis.call('HSET', jobs, 'l' .. seq, log)
+for m,n in pairs(l)do
+redis.call('HSET',b,'l'..m,n)
 end
-if queue.events then
-publish(listeners, queue.events, queue.now_ms)
+if i.events then
+publish(c,i.events,i.now_ms)
 end
-if queue.began_us > 0 then
-remember_answer(meta, call_id, queue.now_ms, format_places(refused, {}))
+if i.began_us>0 then
+remember_answer(a,e,i.now_ms,format_places(k,{}))
 end
-return { 'noted', refused }` }
-const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 2, 1, 16], text: `local after = ARGV[1]
-local limit = tonumber(ARGV[2])
-local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
-local entries, ahead = {}, {}
-local budget = budget_of(limit)
-for _, number in ipairs(numbers) do
-if is_left(budget) then
-local packed = redis.call('HGET', jobs, 'x' .. number)
-local target, what_at = struct.unpack('>Hc0', packed)
-spend(budget, 1, #packed)
-entries[#entries + 1] = tonumber(number)
-entries[#entries + 1] = target
-ahead[target] = ahead[target] or ahead_of(meta, target)
-entries[#entries + 1] = ahead[target]
-entries[#entries + 1] = string.sub(packed, what_at)
+return{'noted',k}` }
+const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 2, 1, 16], text: `local d=ARGV[1]
+local e=tonumber(ARGV[2])
+local f=redis.call('ZRANGEBYSCORE',c,'('..d,'+inf','LIMIT','0',e)
+local g,h={},{}
+local i=budget_of(e)
+for j,k in ipairs(f)do
+if is_left(i)then
+local l=redis.call('HGET',b,'x'..k)
+local m,n=struct.unpack('>Hc0',l)
+spend(i,1,#l)
+g[#g+1]=tonumber(k)
+g[#g+1]=m
+h[m]=h[m]or ahead_of(a,m)
+g[#g+1]=h[m]
+g[#g+1]=string.sub(l,n)
 end
 end
-return { 'outbox', entries }` }
-const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local codec = ARGV[1]
-local id = ARGV[2]
-local after = tonumber(ARGV[3] or 0)
-local refusal = open_queue(meta, codec) if refusal then return refusal end
-local seq = find_job(keys, id)
-local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
-local told, place, budget = {}, 0, budget_of(math.huge)
-if stored then
-for ref in each_ref(stored) do
-place = place + 1
-if not is_left(budget) then
+return{'outbox',g}` }
+const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3]or 0)
+local h=open_queue(a,e)if h then return h end
+local i=find_job(K,f)
+local j=i and redis.call('HGET',b,'d'..i)
+local k,l,m={},0,budget_of(math.huge)
+if j then
+for n in each_ref(j)do
+l=l+1
+if not is_left(m)then
 break
 end
-local waits = redis.call('ZSCORE', children, ref .. '\\0' .. seq)
-and tonumber(redis.call('ZSCORE', parents, ref) or 1) > 0
-if place > after then
-spend(budget, 1, tell_parent(told, jobs, ref, waits))
+local o=redis.call('ZSCORE',c,n..'\\0'..i)
+and tonumber(redis.call('ZSCORE',d,n)or 1)>0
+if l>g then
+spend(m,1,tell_parent(k,b,n,o))
 end
 end
 end
-return { 'parents', told }` }
-const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 5], text: `local partitions = tonumber(ARGV[1])
-local refusal, queue = open_queue(meta, nil, partitions) if refusal then return refusal end
-if queue.partitions > 0 then
-return { 'agreed' }
+return{'parents',k}` }
+const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
+local c,d=open_queue(a,nil,b)if c then return c end
+if d.partitions>0 then
+return{'agreed'}
 end
-return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }` }
-const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 5, 1, 8, 1, 16], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local source = ARGV[4]
-local how = { channel = ARGV[5], sharded = ARGV[6] == '1', counted = ARGV[7] == '1' }
-local entries, entries_at = ARGV, 8
-local queue = read_queue(meta, codec, '')
-if is_stale_news(queue, spread.partitions) and not brings_jobs(entries, entries_at) then
-return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
+return{'proposed',propose(a,QUEUE_LAYOUT,exact(clock_us()))}` }
+const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 5, 1, 8, 1, 16], text: `local c=ARGV[1]
+local d={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local e=ARGV[4]
+local f={channel=ARGV[5],sharded=ARGV[6]=='1',counted=ARGV[7]=='1'}
+local g,h=ARGV,8
+local i=read_queue(a,c,'')
+if is_stale_news(i,d.partitions)and not brings_jobs(g,h)then
+return{'received',0,0,(#g-h+1)/2}
 end
-local refusal = refusal_of_queue(queue, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, queue, spread) then
-return { 'unagreed' }
+local j=refusal_of_queue(i,c,d.partitions)if j then return j end
+if not take_up(a,i,d)then
+return{'unagreed'}
 end
-begin_call(queue, how)
-refuse_when_full(keys)
-try_rights(keys, queue)
-local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_spec_tally()
-local from = { source = source, newest = known }
-local taken = take_entries(keys, queue, tally, from, entries, entries_at)
-if from.newest > known then
-redis.call('HSET', inbox, source, exact(from.newest))
+begin_call(i,f)
+refuse_when_full(K)
+try_rights(K,i)
+local k,l=tonumber(redis.call('HGET',b,e)or 0),new_spec_tally()
+local m={source=e,newest=k}
+local n=take_entries(K,i,l,m,g,h)
+if m.newest>k then
+redis.call('HSET',b,e,exact(m.newest))
 end
-if queue.settling then
-tally.ready = tally.ready + settle_news(keys, queue, 100)
+if i.settling then
+l.ready=l.ready+settle_news(K,i,100)
 end
-see_to_new(keys, queue, tally)
-tell_others(keys, queue)
-save_queue(meta, queue)
-return { 'received', queue.chores, known, taken }` }
-const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 7, 1, 19], text: `local codec = ARGV[1]
-local spread = { partitions = tonumber(ARGV[2]), proof = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local id = ARGV[7]
-local rule = { every_ms = tonumber(ARGV[8]), offset_ms = tonumber(ARGV[9]), cron = ARGV[10], time_zone = ARGV[11] }
-local template = { missed = tonumber(ARGV[12]), limit = tonumber(ARGV[13]), until_ms = tonumber(ARGV[14]), name = ARGV[15], payload = ARGV[16], priority = tonumber(ARGV[17]), max_attempts = tonumber(ARGV[18]), max_run_ms = tonumber(ARGV[19]), backoff = tonumber(ARGV[20]), backoff_ms = tonumber(ARGV[21]), backoff_max_ms = tonumber(ARGV[22]), jitter = tonumber(ARGV[23]), group = ARGV[24], unique = ARGV[25], till = ARGV[26], window_ms = tonumber(ARGV[27]), trace = ARGV[28], tags = ARGV[29] }
-local moves = tonumber(ARGV[30] or 0)
-local refusal, queue = open_call(meta, how, nil, codec, spread.partitions) if refusal then return refusal end
-if not take_up(meta, queue, spread) then
-return { 'unagreed' }
+see_to_new(K,i,l)
+tell_others(K,i)
+save_queue(a,i)
+return{'received',i.chores,k,n}` }
+const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 7, 1, 19], text: `local d=ARGV[1]
+local e={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
+local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local g=ARGV[7]
+local h={every_ms=tonumber(ARGV[8]),offset_ms=tonumber(ARGV[9]),cron=ARGV[10],time_zone=ARGV[11]}
+local i={missed=tonumber(ARGV[12]),limit=tonumber(ARGV[13]),until_ms=tonumber(ARGV[14]),name=ARGV[15],payload=ARGV[16],priority=tonumber(ARGV[17]),max_attempts=tonumber(ARGV[18]),max_run_ms=tonumber(ARGV[19]),backoff=tonumber(ARGV[20]),backoff_ms=tonumber(ARGV[21]),backoff_max_ms=tonumber(ARGV[22]),jitter=tonumber(ARGV[23]),group=ARGV[24],unique=ARGV[25],till=ARGV[26],window_ms=tonumber(ARGV[27]),trace=ARGV[28],tags=ARGV[29]}
+local j=tonumber(ARGV[30]or 0)
+local k,l=open_call(a,f,nil,d,e.partitions)if k then return k end
+if not take_up(a,l,e)then
+return{'unagreed'}
 end
-local packed_rule, packed_template = pack_rule(rule), pack_template(template)
-local known, moves_more = read_recurrence(recurrences, id), moves > moves_of(recurrences, id)
-if not known or known.rule ~= packed_rule or known.template ~= packed_template then
-try_progress(keys)
-begin_queue(meta, queue)
-redis.call('HSET', recurrences, 'd' .. id, packed_rule, 'j' .. id, packed_template)
-known = begin_recurrence(keys, queue, id, known, packed_rule)
-note_time(queue)
-note_run(idle, queue, known)
-save_queue(meta, queue)
+local m,n=pack_rule(h),pack_template(i)
+local o,p=read_recurrence(c,g),j>moves_of(c,g)
+if not o or o.rule~=m or o.template~=n then
+try_progress(K)
+begin_queue(a,l)
+redis.call('HSET',c,'d'..g,m,'j'..g,n)
+o=begin_recurrence(K,l,g,o,m)
+note_time(l)
+note_run(b,l,o)
+save_queue(a,l)
 end
-if moves_more then
-redis.call('HSET', recurrences, 'm' .. id, moves)
+if p then
+redis.call('HSET',c,'m'..g,j)
 end
-return { 'set', queue.now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }` }
-const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 21], text: `local codec = ARGV[1]
-local after = tonumber(ARGV[2])
-local limit = tonumber(ARGV[3])
-local only_short = ARGV[4] == '1'
-local wanted, wanted_at = ARGV, 5
-local refusal = open_queue(meta, codec) if refusal then return refusal end
-local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
-local ids, next_place = {}, -1
-if #wanted >= wanted_at then
-for at = wanted_at, #wanted, 1 do
-ids[#ids + 1] = wanted[at]
+return{'set',l.now_ms,o.next_ms,o.known_ms,is_short(o)and 1 or 0}` }
+const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 21], text: `local e=ARGV[1]
+local f=tonumber(ARGV[2])
+local g=tonumber(ARGV[3])
+local h=ARGV[4]=='1'
+local i,j=ARGV,5
+local k=open_queue(a,e)if k then return k end
+local l,m=string.format('%.0f',f),string.format('%.0f',f+g-1)
+local n,o={},-1
+if#i>=j then
+for p=j,#i,1 do
+n[#n+1]=i[p]
 end
 else
-ids = only_short and redis.call('ZRANGE', short, from, to)
-or redis.call('ZRANGE', recurring, from, to)
-next_place = #ids < limit and -1 or after + #ids
+n=h and redis.call('ZRANGE',d,l,m)
+or redis.call('ZRANGE',c,l,m)
+o=#n<g and-1 or f+#n
 end
-local told, budget = {}, budget_of(math.huge)
-for at, id in ipairs(ids) do
-spend(budget, 1, tell_recurrence(told, recurrences, id))
-if not is_left(budget) then
-next_place = (at < #ids or next_place ~= -1) and after + at or -1
+local p,q={},budget_of(math.huge)
+for r,s in ipairs(n)do
+spend(q,1,tell_recurrence(p,b,s))
+if not is_left(q)then
+o=(r<#n or o~=-1)and f+r or-1
 break
 end
 end
-return { 'page', math.floor(clock_us() / 1000), next_place, told }` }
-const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 7, 1, 29], text: `local codec = ARGV[1]
-local how = { channel = ARGV[2], sharded = ARGV[3] == '1', counted = ARGV[4] == '1' }
-local id = ARGV[5]
-local cron = ARGV[6]
-local time_zone = ARGV[7]
-local after_ms = tonumber(ARGV[8])
-local given, given_at = ARGV, 9
-local refusal, queue = open_call(meta, how, nil, codec) if refusal then return refusal end
-local recurrence = read_recurrence(recurrences, id)
-if not recurrence then
-return { 'absent' }
+return{'page',math.floor(clock_us()/1000),o,p}` }
+const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 7, 1, 29], text: `local d=ARGV[1]
+local e={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
+local f=ARGV[5]
+local g=ARGV[6]
+local h=ARGV[7]
+local i=tonumber(ARGV[8])
+local j,k=ARGV,9
+local l,m=open_call(a,e,nil,d)if l then return l end
+local n=read_recurrence(c,f)
+if not n then
+return{'absent'}
 end
-local is_same = recurrence.every_ms == 0 and recurrence.cron == cron and recurrence.time_zone == time_zone
-if not is_same or after_ms > recurrence.known_ms then
-return { 'changed' }
+local o=n.every_ms==0 and n.cron==g and n.time_zone==h
+if not o or i>n.known_ms then
+return{'changed'}
 end
-if not recurrence.complete then
-recurrence.complete = #given < given_at
-if is_to_be_replaced(recurrence) then
-recurrence.times = {}
+if not n.complete then
+n.complete=#j<k
+if is_to_be_replaced(n)then
+n.times={}
 end
-for at = given_at, #given, 1 do
-local time_ms = tonumber(given[at])
-if recurrence.until_ms > 0 and time_ms > recurrence.until_ms then
-recurrence.complete = true
-elseif time_ms > recurrence.known_ms and #recurrence.times < 2000 then
-recurrence.times[#recurrence.times + 1] = time_ms
-recurrence.known_ms = time_ms
+for p=k,#j,1 do
+local q=tonumber(j[p])
+if n.until_ms>0 and q>n.until_ms then
+n.complete=true
+elseif q>n.known_ms and#n.times<2000 then
+n.times[#n.times+1]=q
+n.known_ms=q
 end
 end
-try_progress(keys)
-save_progress(keys, queue, id, recurrence)
-note_run(idle, queue, recurrence)
-save_queue(meta, queue)
+try_progress(K)
+save_progress(K,m,f,n)
+note_run(b,m,n)
+save_queue(a,m)
 end
-return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }` }
-const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 4, 1, 6, 1, 27], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local claims, claims_at = ARGV, 7
-local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
-if remembered then
-return { 'released', 0, parse_refused(remembered) }
+return{'refilled',n.next_ms,n.known_ms,is_short(n)and 1 or 0}` }
+const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 4, 1, 6, 1, 27], text: `local d=ARGV[1]
+local e={caller=ARGV[2],call=ARGV[3]}
+local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local g,h=ARGV,7
+local i,j,k=open_call(a,f,e,d)if i then return i end
+if k then
+return{'released',0,parse_refused(k)}
 end
-try_rights(keys, queue)
-local refused, soonest_ms, standing = {}, math.huge, 0
-for at = #claims - 2, claims_at, -3 do
-local seq = claims[at]
-local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
-if why then
-table.insert(refused, 1, why)
-table.insert(refused, 1, (at - claims_at) / 3)
-if why == 'cancelled' then
-stop_job(keys, queue, seq)
+try_rights(K,j)
+local l,m,n={},math.huge,0
+for o=#g-2,h,-3 do
+local p=g[o]
+local q,r,s=judge_job(b,p,tonumber(g[o+1]))
+if s then
+table.insert(l,1,s)
+table.insert(l,1,(o-h)/3)
+if s=='cancelled'then
+stop_job(K,j,p)
 end
 else
-local due_ms = queue.now_ms + tonumber(claims[at + 2])
-give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms)
-if due_ms > queue.now_ms then
-soonest_ms = math.min(soonest_ms, due_ms)
+local t=j.now_ms+tonumber(g[o+2])
+give_back(K,j,p,read_job(q,j.usual),r,t)
+if t>j.now_ms then
+m=math.min(m,t)
 else
-standing = standing + 1
+n=n+1
 end
 end
 end
-if queue.settling then
-standing = standing + settle_children(keys, queue, 100)
-see_to_rest(idle, queue)
+if j.settling then
+n=n+settle_children(K,j,100)
+see_to_rest(c,j)
 end
-call_for_returned(idle, queue, standing, soonest_ms)
-tell_others(keys, queue)
-save_queue_and_call(meta, queue, call_id, format_places(refused, {}))
-return { 'released', queue.chores, refused }` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 1, 2, 10, 1, 17, 1, 28], text: `local priority = tonumber(ARGV[1])
-local wanted, wanted_at = ARGV, 2
-local refusal, queue = open_call(meta, nil) if refusal then return refusal end
-local function try_moving(moves)
-if not moves then
-redis.call('ZADD', prioritized, 'XX', '0', '')
+call_for_returned(c,j,n,m)
+tell_others(K,j)
+save_queue_and_call(a,j,e,format_places(l,{}))
+return{'released',j.chores,l}` }
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 1, 13, 1, -12, 10, 2, 16, 1, 28], text: `local g=tonumber(ARGV[1])
+local h,i=ARGV,2
+local j,k=open_call(a,nil)if j then return j end
+local m,n={},false
+local function l(m)
+if not m then
+redis.call('ZADD',d,'XX','0','')
 end
-redis.call('ZREM', prioritized, '')
-redis.call('ZADD', prioritized, 'XX', '0', '')
-redis.call('HDEL', groups, '')
-redis.call('HGET', groups, '')
-redis.call('HSET', meta, 'codec', queue.codec)
+redis.call('ZREM',d,'')
+redis.call('ZADD',d,'XX','0','')
+redis.call('HDEL',e,'')
+redis.call('HGET',e,'')
+redis.call('HSET',a,'codec',k.codec)
 end
-local outcomes, has_tried = {}, false
-for at = wanted_at, #wanted, 1 do
-if not may_do_more(queue) then
+for o=i,#h,1 do
+if not may_do_more(k)then
 break
 end
-local seq, record, run = find_job(keys, wanted[at])
-local outcome = not seq and 'absent' or state_of(run)
-queue.moved = (queue.moved or 0) + (record and #record or 0)
-if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
-local job = read_job(record, queue.usual)
-if job.priority ~= priority then
-if not has_tried then
-try_moving(outcome == 'ready')
-has_tried = true
+local p,q,r=find_job(K,h[o])
+local s=not p and'absent'or state_of(r)
+k.moved=(k.moved or 0)+(q and#q or 0)
+if p and s~='claimed'and s~='stopping'then
+local t=read_job(q,k.usual)
+if t.priority~=g then
+if not n then
+l(s=='ready')
+n=true
 end
-local is_listed = outcome == 'ready' and priority == 0 and job.group == ''
-if is_listed and type(redis.pcall('RPUSH', ready, seq)) == 'table' then
-if #outcomes == 0 then
-redis.call('RPUSH', ready, seq)
+local u=s=='ready'and g==0 and t.group==''
+if u and type(redis.pcall('RPUSH',c,p))=='table'then
+if#m==0 then
+redis.call('RPUSH',c,p)
 end
 break
 end
-count_work(queue, job)
-happened(queue, 'reprioritized', seq, job, run, '')
-if outcome == 'ready' then
-leave_ready(keys, queue, job, seq)
+count_work(k,t)
+happened(k,'reprioritized',p,t,r,'')
+if s=='ready'then
+leave_ready(K,k,t,p)
 end
-job.priority = priority
-rewrite_job(jobs, queue, seq, job, run, record)
-if outcome == 'ready' and not is_listed then
-stand_ready(keys, queue, job, seq, false)
-end
-end
-outcome = 'changed'
-end
-outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
-end
-if queue.left then
-sweep_ready(keys, queue, queue.left)
-end
-if queue.events then
-publish(listeners, queue.events, queue.now_ms)
-end
-save_queue(meta, queue)
-return { 'changed', outcomes }` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 5, 1, 39], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
-local kind = ARGV[4]
-local limit = tonumber(ARGV[5])
-local drops = ARGV[6] == '1'
-local after = tonumber(ARGV[7] or 0)
-local refusal, queue = open_call(meta, how) if refusal then return refusal end
-try_rights(keys, queue)
-local numbers, is_end = page_of_kind(keys, kind, after, limit)
-local count = 0
-for _, seq in ipairs(numbers) do
-local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-if drops then
-leave_dead(keys, queue, seq, run)
-happened(queue, 'cancelled', seq, job, run, '')
-erase_job(keys, queue, seq, job, run)
-queue.cancelled = queue.cancelled + 1
-count_job(queue, 'c', run.name)
-count = count + 1
-elseif may_hold_again(ids, job, seq, queue.now_ms) then
-leave_dead(keys, queue, seq, run)
-begin_again(keys, queue, seq, job, run)
-hold_again(ids, job, seq)
-count = count + 1
+t.priority=g
+rewrite_job(b,k,p,t,r,q)
+if s=='ready'and not u then
+stand_ready(K,k,t,p,false)
 end
 end
-local standing = drops and 0 or count
-if queue.settling then
-standing = standing + settle_children(keys, queue, 100)
-see_to_rest(idle, queue)
+s='changed'
 end
-if queue.idle > 0 then
-call_idle(idle, queue, math.min(standing, 8))
+m[#m+1]=s=='stopping'and'claimed'or s
 end
-if queue.counted then
-leave_notes(keys, queue, packed_notes(queue))
+if k.left then
+sweep_ready(K,k,k.left)
 end
-if queue.events then
-publish(listeners, queue.events, queue.now_ms)
+if k.events then
+publish(f,k.events,k.now_ms)
 end
-save_queue(meta, queue)
-local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-local next_number = is_end and -1 or tonumber(numbers[#numbers])
-return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 2, 1, 32], text: `local how = { channel = ARGV[1], sharded = ARGV[2] == '1', counted = ARGV[3] == '1' }
-local wanted, wanted_at = ARGV, 4
-local refusal, queue = open_call(meta, how) if refusal then return refusal end
-try_rights(keys, queue)
-local outcomes, requeued = {}, 0
-for at = wanted_at, #wanted, 1 do
-if not may_do_more(queue) then
+save_queue(a,k)
+return{'changed',m}` }
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 5, 1, 39], text: `local g={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local h=ARGV[4]
+local i=tonumber(ARGV[5])
+local j=ARGV[6]=='1'
+local k=tonumber(ARGV[7]or 0)
+local l,m=open_call(a,g)if l then return l end
+try_rights(K,m)
+local n,o=page_of_kind(K,h,k,i)
+local p=0
+for q,r in ipairs(n)do
+local s=redis.call('HMGET',b,r,'r'..r)
+local t,u=read_job(s[1],m.usual),unpack_run(s[2])
+if j then
+leave_dead(K,m,r,u)
+happened(m,'cancelled',r,t,u,'')
+erase_job(K,m,r,t,u)
+m.cancelled=m.cancelled+1
+count_job(m,'c',u.name)
+p=p+1
+elseif may_hold_again(c,t,r,m.now_ms)then
+leave_dead(K,m,r,u)
+begin_again(K,m,r,t,u)
+hold_again(c,t,r)
+p=p+1
+end
+end
+local q=j and 0 or p
+if m.settling then
+q=q+settle_children(K,m,100)
+see_to_rest(e,m)
+end
+if m.idle>0 then
+call_idle(e,m,math.min(q,8))
+end
+if m.counted then
+leave_notes(K,m,packed_notes(m))
+end
+if m.events then
+publish(f,m.events,m.now_ms)
+end
+save_queue(a,m)
+local r,s=string.match(redis.call('HGET',d,h)or'','^(%d+) (%d+) ')
+local t=o and-1 or tonumber(n[#n])
+return{'requeued',p,tonumber(s or 0),m.chores,t,m.last}` }
+const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 2, 1, 32], text: `local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local f,g=ARGV,4
+local h,i=open_call(a,e)if h then return h end
+try_rights(K,i)
+local j,k={},0
+for l=g,#f,1 do
+if not may_do_more(i)then
 break
 end
-local seq, record, run = find_job(keys, wanted[at])
-local outcome = not seq and 'absent' or state_of(run)
-if outcome == 'stopping' then
-outcome = 'claimed'
-elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
-local job = read_job(record, queue.usual)
-outcome = 'duplicate'
-if may_hold_again(ids, job, seq, queue.now_ms) then
-displace(keys, queue, seq, job, run, size_of(record, run))
-begin_again(keys, queue, seq, job, run)
-hold_again(ids, job, seq)
-outcome = 'requeued'
-requeued = requeued + 1
+local m,n,o=find_job(K,f[l])
+local p=not m and'absent'or state_of(o)
+if p=='stopping'then
+p='claimed'
+elseif m and p~='ready'and p~='claimed'then
+local q=read_job(n,i.usual)
+p='duplicate'
+if may_hold_again(b,q,m,i.now_ms)then
+displace(K,i,m,q,o,size_of(n,o))
+begin_again(K,i,m,q,o)
+hold_again(b,q,m)
+p='requeued'
+k=k+1
 end
 end
-outcomes[#outcomes + 1] = outcome
+j[#j+1]=p
 end
-if queue.idle > 0 then
-call_idle(idle, queue, math.min(requeued, 8))
+if i.idle>0 then
+call_idle(c,i,math.min(k,8))
 end
-if queue.events then
-publish(listeners, queue.events, queue.now_ms)
+if i.events then
+publish(d,i.events,i.now_ms)
 end
-save_queue(meta, queue)
-return { 'requeued', outcomes }` }
-const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 4, 1, 57], text: `local codec = ARGV[1]
-local call_id = { caller = ARGV[2], call = ARGV[3] }
-local how = { channel = ARGV[4], sharded = ARGV[5] == '1', counted = ARGV[6] == '1' }
-local failures, failures_at = ARGV, 7
-local refusal, queue, remembered = open_call(meta, how, call_id, codec) if refusal then return refusal end
-if remembered then
-return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
+save_queue(a,i)
+return{'requeued',j}` }
+const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 4, 1, 57], text: `local e=ARGV[1]
+local f={caller=ARGV[2],call=ARGV[3]}
+local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local h,i=ARGV,7
+local j,k,l=open_call(a,g,f,e)if j then return j end
+if l then
+return{'retried',0,parse_refused(l),parse_places(l)}
 end
-try_rights(keys, queue)
-local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
-local ran = {}
-for at = failures_at, #failures, 5 do
-local place, seq = (at - failures_at) / 5, failures[at]
-local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
-if why then
-refused[#refused + 1] = place
-refused[#refused + 1] = why
-if why == 'cancelled' then
-stop_job(keys, queue, seq)
+try_rights(K,k)
+local m,n,o,p={},{},math.huge,0
+local q={}
+for r=i,#h,5 do
+local s,t=(r-i)/5,h[r]
+local u,v,w=judge_job(b,t,tonumber(h[r+1]))
+if w then
+m[#m+1]=s
+m[#m+1]=w
+if w=='cancelled'then
+stop_job(K,k,t)
 end
 else
-local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + 2])
-local failure = { kind = failures[at + 3], message = failures[at + 4] }
-redis.call('ZREM', leases, seq)
-end_claim(keys, queue, job, run)
-if run.attempts >= job.max_attempts then
-bury_claimed(keys, queue, seq, job, run, failure)
-buried[#buried + 1] = place
-note_spans(queue, 'b', { run.at_ms, run.name }, queue.now_ms, 1)
+local x,y=read_job(u,k.usual),tonumber(h[r+2])
+local z={kind=h[r+3],message=h[r+4]}
+redis.call('ZREM',c,t)
+end_claim(K,k,x,v)
+if v.attempts>=x.max_attempts then
+bury_claimed(K,k,t,x,v,z)
+n[#n+1]=s
+note_spans(k,'b',{v.at_ms,v.name},k.now_ms,1)
 else
-local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-local entry = { what = 't', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = failure.kind }
-note_history(jobs, seq, run, entry)
-happened(queue, 'retried', seq, job, run, failure.kind)
-wait_again(keys, queue, seq, job, run, due_ms)
-note_failure(jobs, seq, queue.now_ms, failure)
-queue.retried = queue.retried + 1
-ran[#ran + 1] = run.at_ms
-ran[#ran + 1] = run.name
-soonest_ms = math.min(soonest_ms, due_ms)
-standing = standing + (due_ms <= queue.now_ms and 1 or 0)
+local A=k.now_ms+(y<0 and backoff_of(x,v)or y)
+local B={what='t',at_ms=k.now_ms,claimed_ms=v.at_ms,kind=z.kind}
+note_history(b,t,v,B)
+happened(k,'retried',t,x,v,z.kind)
+wait_again(K,k,t,x,v,A)
+note_failure(b,t,k.now_ms,z)
+k.retried=k.retried+1
+q[#q+1]=v.at_ms
+q[#q+1]=v.name
+o=math.min(o,A)
+p=p+(A<=k.now_ms and 1 or 0)
 end
 end
 end
-note_spans(queue, 't', ran, queue.now_ms, 1)
-if queue.settling then
-standing = standing + settle_children(keys, queue, 100)
-see_to_rest(idle, queue)
+note_spans(k,'t',q,k.now_ms,1)
+if k.settling then
+p=p+settle_children(K,k,100)
+see_to_rest(d,k)
 end
-if queue.idle > 0 then
-if frees_others(queue) then
-standing = math.max(standing, 1)
+if k.idle>0 then
+if frees_others(k)then
+p=math.max(p,1)
 end
-call_idle(idle, queue, math.min(standing, 8))
-if soonest_ms < math.huge then
-see_to(idle, queue, soonest_ms)
+call_idle(d,k,math.min(p,8))
+if o<math.huge then
+see_to(d,k,o)
 end
 end
-tell_others(keys, queue)
-save_queue_and_call(meta, queue, call_id, format_places(refused, buried))
-return { 'retried', queue.chores, refused, buried }` }
-const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 14], text: `local codec = ARGV[1]
-local tag = ARGV[2]
-local after = ARGV[3]
-local limit = tonumber(ARGV[4])
-local name = ARGV[5]
-local state = ARGV[6]
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local from = after == '0' and '[' .. tag .. '\\0' or '(' .. tag .. '\\0' .. after
-local numbers = redis.call('ZRANGEBYLEX', tagged, from, '(' .. tag .. '\\1', 'LIMIT', '0', limit)
-for at, member in ipairs(numbers) do
-numbers[at] = string.match(member, '%d+$')
+tell_others(K,k)
+save_queue_and_call(a,k,f,format_places(m,n))
+return{'retried',k.chores,m,n}` }
+const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 14], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]
+local g=tonumber(ARGV[4])
+local h=ARGV[5]
+local i=ARGV[6]
+local j,k=open_queue(a,d)if j then return j end
+local l=f=='0'and'['..e..'\\0'or'('..e..'\\0'..f
+local m=redis.call('ZRANGEBYLEX',c,l,'('..e..'\\1','LIMIT','0',g)
+for n,o in ipairs(m)do
+m[n]=string.match(o,'%d+$')
 end
-local told = {}
-local looked = tell_page(told, jobs, numbers, queue.usual, function(_, record, run)
-local named = name == '' or read_job(record, queue.usual).name == name
-return named and (state == '' or state_of(run) == state)
+local n={}
+local o=tell_page(n,b,m,k.usual,function(o,p,q)
+local r=h==''or read_job(p,k.usual).name==h
+return r and(i==''or state_of(q)==i)
 end)
-local is_end = looked == #numbers and #numbers < limit
-local next_number = is_end and '0' or numbers[looked]
-return { 'page', math.floor(clock_us() / 1000), next_number, told }` }
-const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 1, 1, 1, 2, 5, 1, 8, 1, 6, 1, 8], text: `local codec = ARGV[1]
-local after = ARGV[2]
-local looked = tonumber(ARGV[3])
-local name = ARGV[4]
-local state = ARGV[5]
-local refusal, queue = open_queue(meta, codec) if refusal then return refusal end
-local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
-local function next_step(step)
-local seen = looked - left
-local mean = seen > 0 and math.max(1, bytes / seen) or 1
-return math.min(2 * step, left, math.floor((4194304 - bytes) / mean))
+local p=o==#m and#m<g
+local q=p and'0'or m[o]
+return{'page',math.floor(clock_us()/1000),q,n}` }
+const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 1, 1, 1, 17, 1, -16, 5, 1, 8, 2, 5, 1, 8], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=ARGV[4]
+local g=ARGV[5]
+local h,i=open_queue(a,c)if h then return h end
+local j,k,l,m={},cursor_of(d)or'0',0,e
+local p=math.min(2,e)
+local function n(o)
+local p=e-m
+local q=p>0 and math.max(1,l/p)or 1
+return math.min(2*o,m,math.floor((4194304-l)/q))
 end
-local function look_at(seq, record)
-local job = read_job(record, queue.usual)
-local packed = redis.call('HGET', jobs, 'r' .. seq)
-local run = packed and unpack_run(packed)
-if (name == '' or job.name == name) and (state == '' or state_of(run) == state) then
-bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
-end
-end
-local step = math.min(2, looked)
-while step > 0 do
-local scanned = redis.call('HSCAN', jobs, cursor, 'COUNT', string.format('%d', step))
-local fields = scanned[2]
-for at = 1, #fields, 2 do
-bytes = bytes + #fields[at + 1]
-if string.find(fields[at], '^%d') then
-look_at(fields[at], fields[at + 1])
+local function o(p,q)
+local r=read_job(q,i.usual)
+local s=redis.call('HGET',b,'r'..p)
+local t=s and unpack_run(s)
+if(f==''or r.name==f)and(g==''or state_of(t)==g)then
+l=l+tell_job(j,b,p,q,t,i.usual)
 end
 end
-cursor, left = scanned[1], left - math.max(step, #fields / 2)
-step = cursor ~= '0' and next_step(step) or 0
+while p>0 do
+local q=redis.call('HSCAN',b,k,'COUNT',string.format('%d',p))
+local r=q[2]
+for s=1,#r,2 do
+l=l+#r[s+1]
+if string.find(r[s],'^%d')then
+o(r[s],r[s+1])
 end
-return { 'page', math.floor(clock_us() / 1000), place_of(cursor), told }` }
-const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 5, 1, 26], text: `local name = ARGV[1]
-local by = ARGV[2]
-local from_ms = tonumber(ARGV[3])
-local to_ms = tonumber(ARGV[4])
-local count = tonumber(ARGV[5])
-local refusal = open_queue(meta) if refusal then return refusal end
-local period = PERIODS[by]
-if not period then
+end
+k,m=q[1],m-math.max(p,#r/2)
+p=k~='0'and n(p)or 0
+end
+return{'page',math.floor(clock_us()/1000),place_of(k),j}` }
+const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 5, 1, 26], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=tonumber(ARGV[4])
+local h=tonumber(ARGV[5])
+local i=open_queue(a)if i then return i end
+local j=PERIODS[e]
+if not j then
 return redis.error_reply('INVALID by: minute, hour or day')
 end
-local length_ms = period.length_ms
-local now = math.floor(clock_us() / 1000 / length_ms)
-local last = to_ms > 0 and math.min(now, math.floor(to_ms / length_ms)) or now
-local first = math.max(now - period.slots + 1, math.floor(from_ms / length_ms))
-if count > 0 then
-first = math.max(first, last - count + 1)
+local k=j.length_ms
+local l=math.floor(clock_us()/1000/k)
+local m=g>0 and math.min(l,math.floor(g/k))or l
+local n=math.max(l-j.slots+1,math.floor(f/k))
+if h>0 then
+n=math.max(n,m-h+1)
 end
-local changed = changed_periods(
-stats,
-redis.call('GET', notes) or '',
-redis.call('HGET', stats, 'names') or ''
+local o=changed_periods(
+c,
+redis.call('GET',b)or'',
+redis.call('HGET',c,'names')or''
 )
-local told, fields = {}, {}
-for number = first, last do
-fields[#fields + 1] = field_of(period, number, name)
+local p,q={},{}
+for r=n,m do
+q[#q+1]=field_of(j,r,d)
 end
-local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-for at, field in ipairs(fields) do
-tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
+local r=#q>0 and redis.call('HMGET',c,unpack(q))or{}
+for s,t in ipairs(q)do
+tell_period(p,o[t]or r[s],n+s-1,k)
 end
-return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }` }
-const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 25], text: `local id = ARGV[1]
-local adds = ARGV[2] == '1'
-local tags, tags_at = ARGV, 3
-local refusal, queue = open_call(meta, nil) if refusal then return refusal end
-local seq, record, run = find_job(keys, id)
-if not seq then
-return { 'absent' }
+return{'statistics',n*k,m*k,k,parse_names(o.names),p}` }
+const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 25], text: `local e=ARGV[1]
+local f=ARGV[2]=='1'
+local g,h=ARGV,3
+local i,j=open_call(a,nil)if i then return i end
+local k,l,m=find_job(K,e)
+if not k then
+return{'absent'}
 end
-local job = read_job(record, queue.usual)
-local before = job.tags
-local after, count = other_tags(before, tags, tags_at, adds)
-if adds and count > 20 then
-return { 'full' }
+local n=read_job(l,j.usual)
+local o=n.tags
+local p,q=other_tags(o,g,h,f)
+if f and q>20 then
+return{'full'}
 end
-if after ~= before then
-redis.call('ZADD', tagged, 'XX', '0', '')
-redis.call('ZREM', tagged, '')
-job.tags = after
-rewrite_job(jobs, queue, seq, job, run, record)
-leave_tags(tagged, seq, before, false)
-enter_tags(tagged, seq, after)
-happened(queue, 'tagged', seq, job, run, '')
+if p~=o then
+redis.call('ZADD',d,'XX','0','')
+redis.call('ZREM',d,'')
+n.tags=p
+rewrite_job(b,j,k,n,m,l)
+leave_tags(d,k,o,false)
+enter_tags(d,k,p)
+happened(j,'tagged',k,n,m,'')
 end
-if queue.events then
-publish(listeners, queue.events, queue.now_ms)
+if j.events then
+publish(c,j.events,j.now_ms)
 end
-save_queue(meta, queue)
-return { 'tagged', after }` }
-const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 12], text: `local after = ARGV[1]
-local limit = tonumber(ARGV[2])
-local refusal = open_queue(meta) if refusal then return refusal end
-local told, last = {}, after
-for _ = 1, limit do
-local member = redis.call('ZRANGEBYLEX', tagged, '(' .. last .. '\\1', '+', 'LIMIT', '0', '1')[1]
-if not member then
-return { 'tags', '', told }
+save_queue(a,j)
+return{'tagged',p}` }
+const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 12], text: `local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=open_queue(a)if e then return e end
+local f,g={},c
+for h=1,d do
+local i=redis.call('ZRANGEBYLEX',b,'('..g..'\\1','+','LIMIT','0','1')[1]
+if not i then
+return{'tags','',f}
 end
-last = string.match(member, '^(.*)%z%d+$')
-told[#told + 1] = last
-told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
+g=string.match(i,'^(.*)%z%d+$')
+f[#f+1]=g
+f[#f+1]=redis.call('ZLEXCOUNT',b,'['..g..'\\0','('..g..'\\1')
 end
-return { 'tags', last, told }` }
-const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 14, 1, 11], text: `local follows = ARGV[1] == '1'
-local wanted, wanted_at = ARGV, 2
-local refusal, queue = open_call(meta, nil) if refusal then return refusal end
-local outcomes = {}
-for at = wanted_at, #wanted, 1 do
-local seq, record, run = find_job(keys, wanted[at])
-local is_tracked = run ~= nil and has_flag(run.flags, 16)
-if seq and follows ~= is_tracked then
-local job = read_job(record, queue.usual)
-if follows then
-redis.call('ZADD', tagged, 'XX', '0', '')
-run = flag_job(jobs, queue, seq, record, run, 16)
-redis.call('ZADD', tagged, '0', '\\0' .. seq)
-happened(queue, 'tracked', seq, job, run, '')
+return{'tags',g,f}` }
+const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 14, 1, 11], text: `local e=ARGV[1]=='1'
+local f,g=ARGV,2
+local h,i=open_call(a,nil)if h then return h end
+local j={}
+for k=g,#f,1 do
+local l,m,n=find_job(K,f[k])
+local o=n~=nil and has_flag(n.flags,16)
+if l and e~=o then
+local p=read_job(m,i.usual)
+if e then
+redis.call('ZADD',d,'XX','0','')
+n=flag_job(b,i,l,m,n,16)
+redis.call('ZADD',d,'0','\\0'..l)
+happened(i,'tracked',l,p,n,'')
 else
-redis.call('ZREM', tagged, '')
-happened(queue, 'untracked', seq, job, run, '')
-unflag_job(jobs, seq, run, 16)
-redis.call('ZREM', tagged, '\\0' .. seq)
+redis.call('ZREM',d,'')
+happened(i,'untracked',l,p,n,'')
+unflag_job(b,l,n,16)
+redis.call('ZREM',d,'\\0'..l)
 end
 end
-outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
+j[#j+1]=not l and'absent'or e and'tracked'or'untracked'
 end
-if queue.events then
-publish(listeners, queue.events, queue.now_ms)
+if i.events then
+publish(c,i.events,i.now_ms)
 end
-return { 'tracking', outcomes }` }
-const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 5, 1, 7], text: `local id = ARGV[1]
-local enough = tonumber(ARGV[2] or 0)
-local refusal, queue = open_queue(meta) if refusal then return refusal end
-local moves = moves_of(recurrences, id)
-if enough > 0 and moves >= enough then
-return { 'kept', moves }
+return{'tracking',j}` }
+const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 5, 1, 7], text: `local e=ARGV[1]
+local f=tonumber(ARGV[2]or 0)
+local g,h=open_queue(a)if g then return g end
+local i=moves_of(b,e)
+if f>0 and i>=f then
+return{'kept',i}
 end
-redis.call('ZREM', recurring, '')
-redis.call('EXISTS', short)
-local existed = redis.call('HDEL', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id, 'm' .. id)
-redis.call('ZREM', recurring, id)
-leave_short(short, queue, id)
-save_queue(meta, queue)
-return { 'removed', existed > 0 and 1 or 0 }` }
-const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 3, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local target = ARGV[1]
-local how = { channel = ARGV[2], sharded = ARGV[3] == '1', counted = ARGV[4] == '1' }
-local wanted, wanted_at = ARGV, 5
-local queue = read_queue(meta, '', '')
-if string.find(queue.layout, '^in %d+ partitions$') then
-return { 'watched', 0, { unpack(wanted, wanted_at) } }
+redis.call('ZREM',c,'')
+redis.call('EXISTS',d)
+local j=redis.call('HDEL',b,'d'..e,'j'..e,'s'..e,'t'..e,'m'..e)
+redis.call('ZREM',c,e)
+leave_short(d,h,e)
+save_queue(a,h)
+return{'removed',j>0 and 1 or 0}` }
+const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 3, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local e=ARGV[1]
+local f={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
+local g,h=ARGV,5
+local i=read_queue(a,'','')
+if string.find(i.layout,'^in %d+ partitions$')then
+return{'watched',0,{unpack(g,h)}}
 end
-local refusal = refusal_of_queue(queue) if refusal then return refusal end
-begin_call(queue, how)
-refuse_when_full(keys)
-try_rights(keys, queue)
-local absent = {}
-queue.copied = 4194304
-for at = wanted_at, #wanted, 1 do
-local seq = link_here(keys, queue, wanted[at])
-if seq then
-redis.call('ZADD', children, '0', seq .. '\\0q' .. target .. '\\1' .. wanted[at])
+local j=refusal_of_queue(i)if j then return j end
+begin_call(i,f)
+refuse_when_full(K)
+try_rights(K,i)
+local k={}
+i.copied=4194304
+for l=h,#g,1 do
+local m=link_here(K,i,g[l])
+if m then
+redis.call('ZADD',c,'0',m..'\\0q'..e..'\\1'..g[l])
 else
-absent[#absent + 1] = wanted[at]
+k[#k+1]=g[l]
 end
 end
-queue.settling = queue.settling or redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0'
-if queue.settling then
-local became_ready = settle_children(keys, queue, 100)
-if queue.idle > 0 then
-call_idle(idle, queue, math.min(became_ready, 8))
-see_to_rest(idle, queue)
+i.settling=i.settling or redis.call('ZRANGE',d,'0','0','WITHSCORES')[2]=='0'
+if i.settling then
+local l=settle_children(K,i,100)
+if i.idle>0 then
+call_idle(b,i,math.min(l,8))
+see_to_rest(b,i)
 end
-tell_others(keys, queue)
-if redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0' then
-absent = {}
+tell_others(K,i)
+if redis.call('ZRANGE',d,'0','0','WITHSCORES')[2]=='0'then
+k={}
 end
 end
-save_queue(meta, queue)
-return { 'watched', queue.chores, absent }` }
-const acksModule: LuaText = { file: 'lua/shared/queue/acks.lua', taken: [7, 31, 2, 15, 2, 6, 2, 3, 2, 4, 2, 9, 4, 15, 4, 12, 2, 10, 3, 3, 1, 8, 1, 7, 2, 3], text: `local function judge_acks(jobs, acks, acks_at)
-local ended, refused, stopped, fields = {}, {}, {}, {}
-if #acks < acks_at then
-return ended, refused, stopped
+save_queue(a,i)
+return{'watched',i.chores,k}` }
+const acksModule: LuaText = { file: 'lua/shared/queue/acks.lua', taken: [139, 8, -58, 1, -83, 31, 52, 1, 17, 12, -29, 3, 28, 10, -38, 10, 31, 3, 19, 3, -95, 3, -28, 15, 2, 6, 13, 9, -15, 4, 74, 7], text: `local function parse_refused(a)
+local b={}
+for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
+b[#b+1]=tonumber(c)
+b[#b+1]=d
 end
-for at = acks_at, #acks, 3 do
-fields[#fields + 1] = 'r' .. acks[at]
+return b
 end
-local stored = redis.call('HMGET', jobs, unpack(fields))
-local seen = {}
-for place, packed in ipairs(stored) do
-local at = acks_at + (place - 1) * 3
-local seq = acks[at]
-local run = packed and unpack_run(packed)
-local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
-if why then
-refused[#refused + 1] = place - 1
-refused[#refused + 1] = why
-if why == 'cancelled' and not seen[seq] then
-seen[seq] = why
-stopped[#stopped + 1] = seq
+local function carry_out_acks(a,b,c,d,e,f)
+local function judge_acks(a,b,c)
+local d,e,f,g={},{},{},{}
+if#b<c then
+return d,e,f
+end
+for h=c,#b,3 do
+g[#g+1]='r'..b[h]
+end
+local h=redis.call('HMGET',a,unpack(g))
+local i={}
+for j,k in ipairs(h)do
+local l=c+(j-1)*3
+local m=b[l]
+local n=k and unpack_run(k)
+local o=why_not(n,tonumber(b[l+1]))or i[m]
+if o then
+e[#e+1]=j-1
+e[#e+1]=o
+if o=='cancelled'and not i[m]then
+i[m]=o
+f[#f+1]=m
 end
 else
-seen[seq] = 'acked'
-ended[#ended + 1] = seq
-ended[#ended + 1] = run
-ended[#ended + 1] = acks[at + 2]
+i[m]='acked'
+d[#d+1]=m
+d[#d+1]=n
+d[#d+1]=b[l+2]
 end
 end
-return ended, refused, stopped
+return d,e,f
 end
-local function room_of(leases, queue, settings, limit)
-local room = limit
-if settings.paused then
-return 0
-end
-if settings.concurrency > 0 then
-local claimed = redis.pcall('ZCOUNT', leases, '-inf', '(+inf')
-room = type(claimed) == 'number' and math.min(room, settings.concurrency - claimed) or 0
-end
-if settings.rate_limit > 0 then
-queue.arrival_us = bounded_arrival(queue.arrival_us, settings, queue.now_us)
-room = math.min(room, starts_left(queue.arrival_us, settings, queue.now_us))
-end
-return math.max(0, room)
-end
-local function next_start_ms(queue, settings)
-if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
-return 0
-end
-return next_start_in_ms(queue.arrival_us, settings, queue.now_us)
-end
-local function may_free_others(queue, settings)
-return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, 2))
-end
-local function judge_claim(jobs, seq, token)
-local packed = redis.call('HGET', jobs, 'r' .. seq)
-return why_not(packed and unpack_run(packed), token)
-end
-local function judge_job(jobs, seq, token)
-local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-local run = stored[2] and unpack_run(stored[2])
-local why = why_not(run, token)
-if why then
-return nil, nil, why
-end
-return stored[1], run
-end
-local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
-local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
-if #stopped > 0 or change_others(queue, settings, ended) then
-try_rights(keys, queue)
-elseif #ended > 0 then
-try_acks(keys, queue, has_tried)
-end
-for _, seq in ipairs(stopped) do
-stop_job(keys, queue, seq)
-end
-if #ended > 0 then
-finish_jobs(keys, queue, settings, ended)
-end
-return refused, #ended + #stopped
-end
-local function change_others(queue, settings, ended)
-if settings.keep_count + settings.keep_ms > 0 or queue.done > 0 then
+local g,h,i=judge_acks(a.jobs,d,e)
+local function change_others(a,b,c)
+if b.keep_count+b.keep_ms>0 or a.done>0 then
 return true
 end
-for at = 2, #ended, 3 do
-local flags = ended[at].flags
-if has_flag(flags, 2) or has_flag(flags, 32) then
+for d=2,#c,3 do
+local e=c[d].flags
+if has_flag(e,2)or has_flag(e,32)then
 return true
 end
 end
 return false
 end
-local function try_acks(keys, queue, has_tried)
-if not has_tried then
-redis.call('HDEL', keys.jobs, '')
-redis.call('HGET', keys.jobs, '')
-if is_marked(queue, 2) then
-redis.call('ZADD', keys.leases, 'XX', '0', '')
+if#i>0 or change_others(b,c,g)then
+try_rights(a,b)
+elseif#g>0 then
+local function try_acks(a,b,c)
+if not c then
+redis.call('HDEL',a.jobs,'')
+redis.call('HGET',a.jobs,'')
+if is_marked(b,2)then
+redis.call('ZADD',a.leases,'XX','0','')
 end
 end
-redis.call('HSET', keys.meta, 'codec', queue.codec)
+redis.call('HSET',a.meta,'codec',b.codec)
 end
-local function format_places(refused, places)
-return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+try_acks(a,b,f)
 end
-local function parse_refused(text)
-local refused = {}
-for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
-refused[#refused + 1] = tonumber(at)
-refused[#refused + 1] = why
+for j,k in ipairs(i)do
+stop_job(a,b,k)
 end
-return refused
+if#g>0 then
+finish_jobs(a,b,c,g)
 end
-local function parse_places(text)
-local places = {}
-for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
-places[#places + 1] = tonumber(at)
+return h,#g+#i
 end
-return places
+local function format_places(a,b)
+return table.concat(a,' ')..';'..table.concat(b,' ')
 end
-local function format_claimed(token, count, ends_ms, refused)
-return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
+local function format_claimed(a,b,c,d)
+return string.format('%.0f %d %.0f ',a,b,c)..format_places(d,{})
+end
+local function may_free_others(a,b)
+return a.idle>0 and(b.concurrency>0 or is_marked(a,2))
+end
+local function room_of(a,b,c,d)
+local e=d
+if c.paused then
+return 0
+end
+if c.concurrency>0 then
+local f=redis.pcall('ZCOUNT',a,'-inf','(+inf')
+e=type(f)=='number'and math.min(e,c.concurrency-f)or 0
+end
+if c.rate_limit>0 then
+b.arrival_us=bounded_arrival(b.arrival_us,c,b.now_us)
+e=math.min(e,starts_left(b.arrival_us,c,b.now_us))
+end
+return math.max(0,e)
+end
+local function next_start_ms(a,b)
+if b.rate_limit==0 or b.paused or a.ready==0 then
+return 0
+end
+return next_start_in_ms(a.arrival_us,b,a.now_us)
+end
+local function judge_job(a,b,c)
+local d=redis.call('HMGET',a,b,'r'..b)
+local e=d[2]and unpack_run(d[2])
+local f=why_not(e,c)
+if f then
+return nil,nil,f
+end
+return d[1],e
+end
+local function judge_claim(a,b,c)
+local d=redis.call('HGET',a,'r'..b)
+return why_not(d and unpack_run(d),c)
+end
+local function parse_places(a)
+local b={}
+for c in string.gmatch(string.match(a,';(.*)$'),'%d+')do
+b[#b+1]=tonumber(c)
+end
+return b
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 2, 14, 2, 8, 3, 12, 2, 16], text: `local function beginning_of(text)
-local last = math.min(#text, 200)
-while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
-last = last - 1
+const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
+local b=math.min(#a,200)
+while b<#a and string.find(a,'^[\\128-\\191]',b+1)do
+b=b-1
 end
-return string.sub(text, 1, last)
+return string.sub(a,1,b)
 end
-local function count_dead(kinds, queue, seq, failure)
-local kind = failure.kind
-local stored = redis.call('HGET', kinds, kind)
-local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
-if not number then
-queue.kinds = queue.kinds + 1
-number, count, first_ms = queue.kinds, 0, queue.now_ms
+local function count_dead(a,b,c,d)
+local e=d.kind
+local f=redis.call('HGET',a,e)
+local g,h,i=string.match(f or'','^(%d+) (%d+) (%d+) ')
+if not g then
+b.kinds=b.kinds+1
+g,h,i=b.kinds,0,b.now_ms
 end
-local text = string.format(
+local j=string.format(
 '%.0f %.0f %.0f %.0f %s %s',
-number,
-count + 1,
-first_ms,
-queue.now_ms,
-seq,
-beginning_of(failure.message)
+g,
+h+1,
+i,
+b.now_ms,
+c,
+beginning_of(d.message)
 )
-redis.call('HSET', kinds, kind, text)
-return tonumber(number)
+redis.call('HSET',a,e,j)
+return tonumber(g)
 end
-local function bury_job(keys, queue, seq, job, run, failure)
-if has_flag(run.flags, 2) then
-end_parent(keys, queue, seq, job.id, 'd', failure.kind .. '\\0' .. failure.message)
-run.flags = run.flags - 2
+local function bury_job(a,b,c,d,e,f)
+if has_flag(e.flags,2)then
+end_parent(a,b,c,d.id,'d',f.kind..'\\0'..f.message)
+e.flags=e.flags-2
 end
-local number = count_dead(keys.kinds, queue, seq, failure)
-redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
-redis.call('ZADD', keys.failed, number, seq)
+local g=count_dead(a.kinds,b,c,f)
+redis.call('ZADD',a.dead,string.format('%.0f',b.now_ms),c)
+redis.call('ZADD',a.failed,g,c)
 redis.call(
 'HSET',
-keys.jobs,
-'r' .. seq,
-pack_run(run, 'd', queue.now_ms),
-'e' .. seq,
-pack_failure(queue.now_ms, failure)
+a.jobs,
+'r'..c,
+pack_run(e,'d',b.now_ms),
+'e'..c,
+pack_failure(b.now_ms,f)
 )
-free_unique(keys.ids, job, seq, true)
-queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+free_unique(a.ids,d,c,true)
+b.dead,b.buried=b.dead+e.size,b.buried+1
 end
-local function leave_dead(keys, queue, seq, run)
-redis.call('ZREM', keys.dead, seq)
-redis.call('ZREM', keys.failed, seq)
-queue.dead = queue.dead - run.size
-local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-if not number then
+local function bury_claimed(a,b,c,d,e,f)
+local g=f.kind
+note_history(a.jobs,c,e,{what='b',at_ms=b.now_ms,claimed_ms=e.at_ms,kind=g})
+happened(b,'buried',c,d,e,g)
+local h={state='d',kind=g,message=f.message,result=''}
+note_end(a.jobs,b,c,d,e,h)
+bury_job(a,b,c,d,e,f)
+end
+local function leave_dead(a,b,c,d)
+redis.call('ZREM',a.dead,c)
+redis.call('ZREM',a.failed,c)
+b.dead=b.dead-d.size
+local e,f=unpack_failure(redis.call('HGET',a.jobs,'e'..c))
+local g,h,i=string.match(redis.call('HGET',a.kinds,f)or'','^(%d+) (%d+) (.*)$')
+if not g then
 return
-elseif tonumber(count) <= 1 then
-redis.call('HDEL', keys.kinds, kind)
+elseif tonumber(h)<=1 then
+redis.call('HDEL',a.kinds,f)
 else
-redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+redis.call('HSET',a.kinds,f,g..' '..string.format('%.0f',h-1)..' '..i)
 end
 end
-local function bury_claimed(keys, queue, seq, job, run, failure)
-local kind = failure.kind
-note_history(keys.jobs, seq, run, { what = 'b', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = kind })
-happened(queue, 'buried', seq, job, run, kind)
-local ended = { state = 'd', kind = kind, message = failure.message, result = '' }
-note_end(keys.jobs, queue, seq, job, run, ended)
-bury_job(keys, queue, seq, job, run, failure)
+local function page_of_kind(a,b,c,d)
+local e=string.match(redis.call('HGET',a.kinds,b)or'','^%d+')
+if not e then
+return{},true
 end
-local function place_behind(failed, from, to, seq)
-while from < to do
-local middle = math.floor((from + to) / 2)
-local place = string.format('%.0f', middle)
-if tonumber(redis.call('ZRANGE', failed, place, place)[1]) > seq then
-to = middle
+local f=redis.call('ZCOUNT',a.failed,'-inf','('..e)
+local g=f+redis.call('ZCOUNT',a.failed,e,e)
+local function place_behind(a,b,c,d)
+while b<c do
+local e=math.floor((b+c)/2)
+local f=string.format('%.0f',e)
+if tonumber(redis.call('ZRANGE',a,f,f)[1])>d then
+c=e
 else
-from = middle + 1
+b=e+1
 end
 end
-return from
+return b
 end
-local function page_of_kind(keys, kind, after, limit)
-local number = string.match(redis.call('HGET', keys.kinds, kind) or '', '^%d+')
-if not number then
-return {}, true
+local h=place_behind(a.failed,f,g,c)
+local i=math.min(h+d,g)
+if h==i then
+return{},true
 end
-local first = redis.call('ZCOUNT', keys.failed, '-inf', '(' .. number)
-local behind = first + redis.call('ZCOUNT', keys.failed, number, number)
-local from = place_behind(keys.failed, first, behind, after)
-local to = math.min(from + limit, behind)
-if from == to then
-return {}, true
-end
-local numbers =
-redis.call('ZRANGE', keys.failed, string.format('%.0f', from), string.format('%.0f', to - 1))
-return numbers, to == behind
+local j=
+redis.call('ZRANGE',a.failed,string.format('%.0f',h),string.format('%.0f',i-1))
+return j,i==g
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 2, 3, 2, 6, 1, 3, 1, 4, 2, 10, 2, 2, 1, 5, 2, 17, 2, 8, 2, 13, 4, 15, 2, 7, 2, 11, 2, 13, 3, 21, 2, 10, 4, 7, 2, 9, 2, 11, 1, 13, 1, 14, 1, 7, 6, 9, 2, 26, 3, 37, 2, 5], text: `local function pack_end(letter, id, text)
-return struct.pack('>c1Hc0', letter, #id, id) .. text
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
+return struct.pack('>c1Hc0',a,#b,b)..c
 end
-local function unpack_end(packed)
-return struct.unpack('>c1Hc0', packed)
+local function end_parent(a,b,c,d,e,f)
+redis.call('HSET',a.jobs,'z'..c,pack_end(e,d==''and c or d,f))
+redis.call('ZADD',a.parents,'0',c)
+b.settling=true
+set_mark(b,4)
 end
-local function end_parent(keys, queue, seq, id, letter, text)
-redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
-redis.call('ZADD', keys.parents, '0', seq)
-queue.settling = true
-set_mark(queue, 4)
+local function each_ref(a)
+return string.gmatch(string.match(a,'%z(.*)$')or'','[^%z]+')
 end
-local function each_ref(stored)
-return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+local function leave_parents(a,b,c,d)
+local e={}
+for f in each_ref(d)do
+e[#e+1]=f..'\\0'..c
 end
-local function unblock(keys, queue, seq, run)
-redis.call('ZREM', keys.blocked, seq)
-queue.blocked = queue.blocked - run.size
+if#e>0 then
+redis.call('ZREM',a.children,unpack(e))
 end
-local function leave_parents(keys, queue, seq, stored)
-local links = {}
-for ref in each_ref(stored) do
-links[#links + 1] = ref .. '\\0' .. seq
+b.work=(b.work or 0)+#e
 end
-if #links > 0 then
-redis.call('ZREM', keys.children, unpack(links))
-end
-queue.work = (queue.work or 0) + #links
-end
-local function forget_parent(keys, ref)
-redis.call('HDEL', keys.jobs, 'y' .. ref)
-if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-redis.call('HDEL', keys.jobs, 'z' .. ref)
-redis.call('ZREM', keys.parents, ref)
+local function forget_parent(a,b)
+redis.call('HDEL',a.jobs,'y'..b)
+if redis.call('ZSCORE',a.parents,b)~='0'then
+redis.call('HDEL',a.jobs,'z'..b)
+redis.call('ZREM',a.parents,b)
 end
 end
-local function unname_parents(keys, refs)
-local counts, left = {}, {}
-for at, ref in ipairs(refs) do
-counts[at] = 'y' .. ref
+local function unname_parents(a,b)
+local c,d={},{}
+for e,f in ipairs(b)do
+c[e]='y'..f
 end
-for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
-if count and tonumber(count) > 1 then
-left[#left + 1] = counts[at]
-left[#left + 1] = string.format('%d', count - 1)
+for e,f in ipairs(#b>0 and redis.call('HMGET',a.jobs,unpack(c))or{})do
+if f and tonumber(f)>1 then
+d[#d+1]=c[e]
+d[#d+1]=string.format('%d',f-1)
 else
-forget_parent(keys, refs[at])
+forget_parent(a,b[e])
 end
 end
-if #left > 0 then
-redis.call('HSET', keys.jobs, unpack(left))
+if#d>0 then
+redis.call('HSET',a.jobs,unpack(d))
 end
 end
-local function hear_of_parent(keys, queue, source, id, ended)
-local ref = 'q' .. source .. '\\1' .. id
-if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-redis.call('ZADD', keys.parents, '0', ref)
-queue.settling = true
-end
-end
-local function drop_parents(keys, queue, seq)
-local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
-if not stored then
+local function drop_parents(a,b,c)
+local d=redis.call('HGET',a.jobs,'d'..c)
+if not d then
 return
 end
-leave_parents(keys, queue, seq, stored)
-local refs = {}
-for ref in each_ref(stored) do
-refs[#refs + 1] = ref
+leave_parents(a,b,c,d)
+local e={}
+for f in each_ref(d)do
+e[#e+1]=f
 end
-unname_parents(keys, refs)
-redis.call('HDEL', keys.jobs, 'd' .. seq)
+unname_parents(a,e)
+redis.call('HDEL',a.jobs,'d'..c)
 end
-local function link_here(keys, queue, id)
-local seq, record, run = find_job(keys, id)
-if not seq then
+local function settle_children(a,b,c)
+local d=0
+local function unpack_end(a)
+return struct.unpack('>c1Hc0',a)
+end
+local function unblock(a,b,c,d)
+redis.call('ZREM',a.blocked,c)
+b.blocked=b.blocked-d.size
+end
+local function bury_child(a,b,c,d,e,f)
+local g={what='b',at_ms=b.now_ms,claimed_ms=0,kind='parent-failed'}
+note_history(a.jobs,c,e,g)
+happened(b,'buried',c,d,e,'parent-failed')
+count_job(b,'d',e.name)
+local h={state='d',kind='parent-failed',message=f,result=''}
+note_end(a.jobs,b,c,d,e,h)
+bury_job(a,b,c,d,e,h)
+end
+local function unblock_child(a,b,c,d,e,f)
+unblock(a,b,c,e)
+wait_again(a,b,c,d,e,b.now_ms+f)
+return f==0
+end
+local function settle_child(a,b,c,d,e)
+local f=redis.call('HMGET',a.jobs,c,'r'..c,'d'..c)
+local g=f[1]and f[2]and unpack_run(f[2])
+if not g or g.state~='w'then
+return false
+end
+local h=read_job(f[1],b.usual)
+local i,j,k=string.match(f[3],'^(%a)(%d+)(.*)$')
+if(d=='d'or d=='x')and i~='r'then
+local l="parent '"..e.."' "..(d=='d'and'is dead'or'was cancelled')
+unblock(a,b,c,g)
+leave_parents(a,b,c,f[3])
+if i=='b'then
+bury_child(a,b,c,h,g,l)
+else
+cancel_job(a,b,c,h,g)
+end
+return false
+end
+redis.call('HSET',a.jobs,'d'..c,string.format('%s%d',i,j-1)..k)
+if tonumber(j)>1 then
+return false
+end
+local l=tonumber(string.match(k,'^ (%d+)'))
+return unblock_child(a,b,c,h,g,l)
+end
+while c>0 do
+local e=redis.call('ZRANGEBYSCORE',a.parents,'0','0','LIMIT','0','1')[1]
+if not e then
+return d
+end
+local f,g='['..e..'\\0','('..e..'\\1'
+local h=redis.call('ZRANGEBYLEX',a.children,f,g,'LIMIT','0',c)
+local i=redis.call('HGET',a.jobs,'z'..e)
+local j,k,l=unpack_end(i)
+b.moved=(b.moved or 0)+#i
+local m=0
+for n,o in ipairs(h)do
+local p=string.sub(o,#e+2)
+redis.call('ZREM',a.children,o)
+m=m+1
+if string.sub(p,1,1)=='q'then
+put_out_end(a,b,p,e,j,string.sub(i,l))
+if b.moved>=4194304 then
+break
+end
+elseif settle_child(a,b,p,j,k)then
+d=d+1
+end
+end
+if m==#h and#h<c then
+redis.call('ZREM',a.parents,e)
+if redis.call('HEXISTS',a.jobs,'y'..e)==0 then
+redis.call('HDEL',a.jobs,'z'..e)
+end
+end
+c=b.moved<4194304 and c-1-m or 0
+end
+note_due(b,b.now_ms)
+return d
+end
+local function link_done(a,b,c,d,e)
+local f,g,h=read_job(d).id,b.copied or 0,''
+if g<4194304 then
+h=redis.call('HGET',a.jobs,'o'..c)or''
+b.copied=g+#h
+else
+flag_job(a.jobs,b,c,d,e,128)
+end
+end_parent(a,b,c,f,'f',h)
+end
+local function link_here(a,b,c)
+local d,e,f=find_job(a,c)
+if not d then
 return nil
 end
-if run and run.state == 'f' then
-link_done(keys, queue, seq, record, run)
-elseif run and run.state == 'd' then
-local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
+if f and f.state=='f'then
+link_done(a,b,d,e,f)
+elseif f and f.state=='d'then
+local g,h,i=unpack_failure(redis.call('HGET',a.jobs,'e'..d))
+end_parent(a,b,d,read_job(e).id,'d',h..'\\0'..i)
 else
-flag_job(keys.jobs, queue, seq, record, run, 2)
+flag_job(a.jobs,b,d,e,f,2)
 end
-return seq
+return d
 end
-local function link_elsewhere(keys, queue, ref)
-if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', queue.now_ms), ref) == 1 then
-queue.chores = with_flag(queue.chores, 4)
-set_mark(queue, 4)
-note_due(queue, queue.now_ms)
+local function known_here(a,b,c)
+local d=b.linked
+if not d then
+d={}
+b.linked=d
+end
+if d[c]==nil then
+d[c]=link_here(a,b,c)or false
+end
+return d[c]or nil
+end
+local function link_elsewhere(a,b,c)
+if redis.call('ZADD',a.parents,'NX',string.format('%.0f',b.now_ms),c)==1 then
+b.chores=with_flag(b.chores,4)
+set_mark(b,4)
+note_due(b,b.now_ms)
 end
 end
-local function known_here(keys, queue, id)
-local known = queue.linked
-if not known then
-known = {}
-queue.linked = known
+local function store_links(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+d[f*2-1],d[f*2]='0',g..'\\0'..b
+e[f]='y'..g
 end
-if known[id] == nil then
-known[id] = link_here(keys, queue, id) or false
+redis.call('ZADD',a.children,unpack(d))
+local f={}
+for g,h in ipairs(redis.call('HMGET',a.jobs,unpack(e)))do
+f[g*2-1],f[g*2]=e[g],string.format('%d',(h or 0)+1)
 end
-return known[id] or nil
+redis.call('HSET',a.jobs,unpack(f))
 end
-local function store_links(keys, seq, refs)
-local links, counts = {}, {}
-for at, ref in ipairs(refs) do
-links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
-counts[at] = 'y' .. ref
-end
-redis.call('ZADD', keys.children, unpack(links))
-local fields = {}
-for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
-fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
-end
-redis.call('HSET', keys.jobs, unpack(fields))
-end
-local function link_parents(keys, queue, seq, parents, policy, delay_ms)
-local refs, seen = {}, {}
-for parent in string.gmatch(parents, '[^%z]+') do
-local ref = parent
-if string.sub(parent, 1, 1) == 'l' then
-ref = known_here(keys, queue, string.sub(parent, 2))
+local function link_parents(a,b,c,d,e,f)
+local g,h={},{}
+for i in string.gmatch(d,'[^%z]+')do
+local j=i
+if string.sub(i,1,1)=='l'then
+j=known_here(a,b,string.sub(i,2))
 else
-link_elsewhere(keys, queue, ref)
+link_elsewhere(a,b,j)
 end
-if ref and not seen[ref] then
-seen[ref] = true
-refs[#refs + 1] = ref
+if j and not h[j]then
+h[j]=true
+g[#g+1]=j
 end
 end
-if #refs > 0 then
-store_links(keys, seq, refs)
-local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
-redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
+if#g>0 then
+store_links(a,c,g)
+local i=string.format('%s%d %.0f',e,#g,f)
+redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
 end
-return #refs
+return#g
 end
-local function link_done(keys, queue, seq, record, run)
-local id, copied, result = read_job(record).id, queue.copied or 0, ''
-if copied < 4194304 then
-result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-queue.copied = copied + #result
-else
-flag_job(keys.jobs, queue, seq, record, run, 128)
-end
-end_parent(keys, queue, seq, id, 'f', result)
-end
-local function is_older(keys, parent, seq)
-if string.sub(parent, 1, 1) ~= 'l' then
+local function is_older(a,b,c)
+if string.sub(b,1,1)~='l'then
 return false
 end
-local found = find_job(keys, string.sub(parent, 2))
-return not found or tonumber(found) < tonumber(seq)
+local d=find_job(a,string.sub(b,2))
+return not d or tonumber(d)<tonumber(c)
 end
-local function read_wants(keys, seq)
-local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
-local policy, delay_ms = string.match(stored, '^(%a)%d+ (%d+)')
-local refs = {}
-for ref in each_ref(stored) do
-refs[#refs + 1] = ref
+local function read_wants(a,b)
+local c=redis.call('HGET',a.jobs,'d'..b)
+local d,e=string.match(c,'^(%a)%d+ (%d+)')
+local f={}
+for g in each_ref(c)do
+f[#f+1]=g
 end
-return { policy = policy, delay_ms = tonumber(delay_ms), refs = refs }
+return{policy=d,delay_ms=tonumber(e),refs=f}
 end
-local function save_wants(keys, seq, wants)
-local left = 0
-for _, ref in ipairs(wants.refs) do
-if redis.call('ZSCORE', keys.children, ref .. '\\0' .. seq) then
-left = left + 1
-end
-end
-local head = string.format('%s%d %.0f', wants.policy, left, wants.delay_ms)
-redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(wants.refs, '\\0'))
-return left
-end
-local function add_parent(keys, queue, seq, wants, parent)
-local ref = link_here(keys, queue, string.sub(parent, 2))
-for _, other in ipairs(wants.refs) do
-if other == ref then
+local function add_parent(a,b,c,d,e)
+local f=link_here(a,b,string.sub(e,2))
+for g,h in ipairs(d.refs)do
+if h==f then
 return
 end
 end
-if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-local named = redis.call('HGET', keys.jobs, 'y' .. ref) or 0
-redis.call('HSET', keys.jobs, 'y' .. ref, string.format('%d', named + 1))
-wants.refs[#wants.refs + 1] = ref
+if f and redis.call('ZADD',a.children,'0',f..'\\0'..c)==1 then
+local g=redis.call('HGET',a.jobs,'y'..f)or 0
+redis.call('HSET',a.jobs,'y'..f,string.format('%d',g+1))
+d.refs[#d.refs+1]=f
 end
 end
-local function remove_parent(keys, seq, wants, parent)
-local ref = parent
-if string.sub(parent, 1, 1) == 'l' then
-ref = find_job(keys, string.sub(parent, 2)) or ''
+local function remove_parent(a,b,c,d)
+local e=d
+if string.sub(d,1,1)=='l'then
+e=find_job(a,string.sub(d,2))or''
 end
-for at, other in ipairs(wants.refs) do
-if other == ref then
-table.remove(wants.refs, at)
-redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
-unname_parents(keys, { ref })
+for f,g in ipairs(c.refs)do
+if g==e then
+table.remove(c.refs,f)
+redis.call('ZREM',a.children,e..'\\0'..b)
+unname_parents(a,{e})
 return
 end
 end
 end
-local function change_parent(keys, queue, seq, wants, adds, parent)
-if adds then
-add_parent(keys, queue, seq, wants, parent)
+local function change_parent(a,b,c,d,e,f)
+if e then
+add_parent(a,b,c,d,f)
 else
-remove_parent(keys, seq, wants, parent)
+remove_parent(a,c,d,f)
 end
 end
-local function bury_child(keys, queue, seq, job, run, message)
-local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = 'parent-failed' }
-note_history(keys.jobs, seq, run, entry)
-happened(queue, 'buried', seq, job, run, 'parent-failed')
-count_job(queue, 'd', run.name)
-local ended = { state = 'd', kind = 'parent-failed', message = message, result = '' }
-note_end(keys.jobs, queue, seq, job, run, ended)
-bury_job(keys, queue, seq, job, run, ended)
-end
-local function settle_child(keys, queue, seq, letter, id)
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
-local run = stored[1] and stored[2] and unpack_run(stored[2])
-if not run or run.state ~= 'w' then
-return false
-end
-local job = read_job(stored[1], queue.usual)
-local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
-if (letter == 'd' or letter == 'x') and policy ~= 'r' then
-local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
-unblock(keys, queue, seq, run)
-leave_parents(keys, queue, seq, stored[3])
-if policy == 'b' then
-bury_child(keys, queue, seq, job, run, parent)
-else
-cancel_job(keys, queue, seq, job, run)
-end
-return false
-end
-redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
-if tonumber(left) > 1 then
-return false
-end
-local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
-return unblock_child(keys, queue, seq, job, run, delay_ms)
-end
-local function settle_children(keys, queue, most)
-local became_ready = 0
-while most > 0 do
-local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
-if not ref then
-return became_ready
-end
-local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
-local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
-local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
-local letter, id, rest = unpack_end(ended)
-queue.moved = (queue.moved or 0) + #ended
-local told = 0
-for _, member in ipairs(members) do
-local child = string.sub(member, #ref + 2)
-redis.call('ZREM', keys.children, member)
-told = told + 1
-if string.sub(child, 1, 1) == 'q' then
-put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest))
-if queue.moved >= 4194304 then
-break
-end
-elseif settle_child(keys, queue, child, letter, id) then
-became_ready = became_ready + 1
+local function save_wants(a,b,c)
+local d=0
+for e,f in ipairs(c.refs)do
+if redis.call('ZSCORE',a.children,f..'\\0'..b)then
+d=d+1
 end
 end
-if told == #members and #members < most then
-redis.call('ZREM', keys.parents, ref)
-if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
-redis.call('HDEL', keys.jobs, 'z' .. ref)
+local e=string.format('%s%d %.0f',c.policy,d,c.delay_ms)
+redis.call('HSET',a.jobs,'d'..b,e..'\\0'..table.concat(c.refs,'\\0'))
+return d
 end
+local function hear_of_parent(a,b,c,d,e)
+local f='q'..c..'\\1'..d
+if redis.call('HEXISTS',a.jobs,'y'..f)==1 then
+redis.call('HSET',a.jobs,'z'..f,e)
+redis.call('ZADD',a.parents,'0',f)
+b.settling=true
 end
-most = queue.moved < 4194304 and most - 1 - told or 0
-end
-note_due(queue, queue.now_ms)
-return became_ready
-end
-local function unblock_child(keys, queue, seq, job, run, delay_ms)
-unblock(keys, queue, seq, run)
-wait_again(keys, queue, seq, job, run, queue.now_ms + delay_ms)
-return delay_ms == 0
 end` }
-const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [1, 7, 1, 12, 4, 5, 3, 25, 1, 3, 1, 4, 5, 32, 2, 18, 2, 4, 2, 8, 1, 18, 2, 8, 3, 11, 7, 5, 2, 5, 1, 5, 5, 1, 1, 17, 1, 5, 1, 9, 4, 9], text: `local function show_due(keys, queue, most)
-local due =
-redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', queue.now_ms, 'WITHSCORES', 'LIMIT', '0', most)
-for at = 1, #due, 2 do
-local seq, due_ms = due[at], tonumber(due[at + 1])
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-local job = stored[1] and read_job(stored[1], queue.usual)
-local stands = not job or stand_ready(keys, queue, job, seq, false)
-if stands then
-redis.call('ZREM', keys.scheduled, seq)
-end
-if job and stands then
-local run = unpack_run(stored[2])
-queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-store_run(keys.jobs, seq, run, 'r', due_ms)
+const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [25, 5, 222, 9, -155, 1, -35, 32, 3, 5, -111, 7, 1, 12, 91, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -91, 25, 1, 3, 1, 4, 105, 11], text: `local function note_due(a,b)
+if b<a.due_ms then
+a.due_ms=b
 end
 end
-return #due / 2
+local function see_to_watch(a,b,c)
+local d=called_until(c,b.now_ms)
+if d then
+see_to_second(a,b,watching_process(a),d)
 end
-local function note_due(queue, due_ms)
-if due_ms < queue.due_ms then
-queue.due_ms = due_ms
+if b.watch_ms==0 and b.due_ms<9007199254740991 then
+see_to(a,b,b.due_ms)
 end
 end
-local function bring_returned(keys, queue, count)
-local ghosts = queue.ghosts
-local looked = math.min(queue.ghosts, 1000) + count
-local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
-local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
-local returned, seen, passed = {}, {}, 0
-for at, seq in ipairs(numbers) do
-local record, packed = stored[at * 2 - 1], stored[at * 2]
-local stands = not seen[seq] and stands_in_list(record, packed)
-if stands and (#returned == count * 2 or not packed or unpack_run(packed).state ~= 'b') then
-break
-elseif stands then
-returned[#returned + 1] = '-4294967296'
-returned[#returned + 1] = seq
-seen[seq] = true
+local function bring_due(a,b,c,d)
+local function may_bring_due(a,b)
+local c={
+redis.pcall('HDEL',a.jobs,''),
+redis.pcall('ZREM',a.leases,''),
+redis.pcall('ZADD',a.leases,'XX','0',''),
+redis.pcall('HSET',a.meta,'codec',b.codec),
+redis.pcall('HEXISTS',a.jobs,''),
+redis.pcall('ZCARD',a.held),
+redis.pcall('EXISTS',a.short),
+redis.pcall('LLEN',a.turns),
+}
+local d={
+redis.pcall('ZRANGE',a.held,'1','0'),
+redis.pcall('ZRANGEBYSCORE',a.held,'+inf','-inf'),
+redis.pcall('ZRANGEBYLEX',a.children,'+','-'),
+redis.pcall('LRANGE',a.turns,'1','0'),
+}
+for e,f in ipairs(c)do
+if type(f)~='number'then
+return false
+end
+end
+for e,f in ipairs(d)do
+if f.err then
+return false
+end
+end
+local e=redis.pcall('LPOP',a.turns,'0')
+return not(e and e.err)
+and not redis.pcall('HGET',a.jobs,'')
+and not redis.pcall('ZSCORE',a.held,'')
+end
+if not may_bring_due(a,b)then
+b.is_refused=true
+return
+end
+reclaim_lost(a,b,100)
+local function show_due(a,b,c)
+local d=
+redis.call('ZRANGEBYSCORE',a.scheduled,'-inf',b.now_ms,'WITHSCORES','LIMIT','0',c)
+for e=1,#d,2 do
+local f,g=d[e],tonumber(d[e+1])
+local h=redis.call('HMGET',a.jobs,f,'r'..f)
+local i=h[1]and read_job(h[1],b.usual)
+local j=not i or stand_ready(a,b,i,f,false)
+if j then
+redis.call('ZREM',a.scheduled,f)
+end
+if i and j then
+local k=unpack_run(h[2])
+b.scheduled,b.ready=b.scheduled-k.size,b.ready+k.size
+store_run(a.jobs,f,k,'r',g)
+end
+end
+return#d/2
+end
+show_due(a,b,math.max(20,math.min(d,100)))
+if b.is_behind then
+local function catch_up(a,b,c)
+if is_marked(b,2)then
+local function part_of(a,b)
+local c=math.ceil(redis.call('ZCARD',a)/100)
+local d=c>0 and math.floor(b/1000)%c*100 or 0
+return redis.call('ZRANGE',a,d,d+100-1)
+end
+look_at_held(a,part_of(a.held,b.now_ms),b.now_us)
+end
+if is_marked(b,8)and not c.paused then
+local d=0
+local function longest_gap(a)
+local b,c=a.every_ms,a.times
+for d=2,#c do
+b=math.max(b,c[d]-c[d-1])
+end
+if#c==1 and a.last_ms>0 then
+return math.max(b,c[1]-a.last_ms)
+end
+return b
+end
+local function go_on(a,b,c)
+local d=redis.call('HMGET',a.recurrences,'d'..c,'s'..c,'t'..c)
+local e=unpack_runs(d[1],d[2],d[3])
+local f=longest_gap(e)
+if f==0 or e.next_ms<=b.now_ms+2*f then
+return 0
+elseif e.every_ms==0 and is_to_be_replaced(e)then
+return 0
+end
+local g=read_recurrence(a.recurrences,c)
+if g.every_ms>0 then
+g.next_ms=next_interval(g,b.now_ms)
 else
-queue.ghosts = math.max(0, queue.ghosts - 1)
+g.known_ms,g.complete=b.now_ms,false
 end
-passed = at
+save_progress(a,b,c,g)
+return#g.record
 end
-if #returned > 0 then
-set_mark(queue, 1)
-redis.call('ZADD', keys.prioritized, unpack(returned))
-end
-if passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', passed), '-1').err then
-queue.ghosts = ghosts + #returned / 2
-return
-end
-if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
-queue.marks = queue.marks - 64
+for e,f in ipairs(part_of(a.recurring,b.now_ms))do
+d=d+go_on(a,b,f)
+if d>=4194304 then
+break
 end
 end
-local function may_bring_due(keys, queue)
-local tried = {
-redis.pcall('HDEL', keys.jobs, ''),
-redis.pcall('ZREM', keys.leases, ''),
-redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
-redis.pcall('HSET', keys.meta, 'codec', queue.codec),
-redis.pcall('HEXISTS', keys.jobs, ''),
-redis.pcall('ZCARD', keys.held),
-redis.pcall('EXISTS', keys.short),
-redis.pcall('LLEN', keys.turns),
-}
-local read = {
-redis.pcall('ZRANGE', keys.held, '1', '0'),
-redis.pcall('ZRANGEBYSCORE', keys.held, '+inf', '-inf'),
-redis.pcall('ZRANGEBYLEX', keys.children, '+', '-'),
-redis.pcall('LRANGE', keys.turns, '1', '0'),
-}
-for _, each in ipairs(tried) do
-if type(each) ~= 'number' then
-return false
 end
 end
-for _, each in ipairs(read) do
-if each.err then
-return false
+catch_up(a,b,c)
+end
+if is_marked(b,4)then
+local function note_parents_due(a,b)
+local c=redis.call('ZRANGE',a.parents,'0','0','WITHSCORES')[2]
+if c=='0'then
+b.settling=true
+elseif c and tonumber(c)<=b.now_ms then
+b.chores=with_flag(b.chores,4)
 end
 end
-local popped = redis.pcall('LPOP', keys.turns, '0')
-return not (popped and popped.err)
-and not redis.pcall('HGET', keys.jobs, '')
-and not redis.pcall('ZSCORE', keys.held, '')
+note_parents_due(a,b)
 end
-local function bring_due(keys, queue, settings, wanted)
-if not may_bring_due(keys, queue) then
-queue.is_refused = true
-return
+if is_marked(b,8)and not c.paused then
+spawn_due(a,b,100)
 end
-reclaim_lost(keys, queue, 100)
-show_due(keys, queue, math.max(20, math.min(wanted, 100)))
-if queue.is_behind then
-catch_up(keys, queue, settings)
+local function least_of(a,b)
+local c=redis.pcall('ZRANGE',a,'0','0','WITHSCORES')
+return c.err and b+1000 or tonumber(c[2])
 end
-if is_marked(queue, 4) then
-note_parents_due(keys, queue)
+local function next_due_ms(a,b,c)
+local d,e=least_of(a.scheduled,b.now_ms),least_of(a.leases,b.now_ms)
+local f=math.min(d or math.huge,e or math.huge)
+if is_marked(b,2)then
+f=math.min(f,least_of(a.held,b.now_ms)or math.huge)
 end
-if is_marked(queue, 8) and not settings.paused then
-spawn_due(keys, queue, 100)
+if is_marked(b,4)then
+local g=least_of(a.parents,b.now_ms)
+local h=g and math.max(g,b.now_ms+1000)
+f=math.min(f,g==0 and b.now_ms or h or math.huge)
 end
-queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings) or 9007199254740991)
-end
-local function least_of(set, now_ms)
-local first = redis.pcall('ZRANGE', set, '0', '0', 'WITHSCORES')
-return first.err and now_ms + 1000 or tonumber(first[2])
-end
-local function next_due_ms(keys, queue, settings)
-local first, lease = least_of(keys.scheduled, queue.now_ms), least_of(keys.leases, queue.now_ms)
-local soonest = math.min(first or math.huge, lease or math.huge)
-if is_marked(queue, 2) then
-soonest = math.min(soonest, least_of(keys.held, queue.now_ms) or math.huge)
-end
-if is_marked(queue, 4) then
-local parent = least_of(keys.parents, queue.now_ms)
-local ask_ms = parent and math.max(parent, queue.now_ms + 1000)
-soonest = math.min(soonest, parent == 0 and queue.now_ms or ask_ms or math.huge)
-end
-if is_marked(queue, 8) and not settings.paused then
-local run = redis.pcall(
+if is_marked(b,8)and not c.paused then
+local g=redis.pcall(
 'ZRANGEBYSCORE',
-keys.recurring,
+a.recurring,
 '-inf',
 '(9007199254740991',
 'WITHSCORES',
@@ -2399,3499 +2257,3469 @@ keys.recurring,
 '0',
 '1'
 )
-soonest = math.min(soonest, run.err and queue.now_ms + 1000 or tonumber(run[2] or math.huge))
+f=math.min(f,g.err and b.now_ms+1000 or tonumber(g[2]or math.huge))
 end
-return soonest < math.huge and soonest or nil
+return f<math.huge and f or nil
 end
-local function note_parents_due(keys, queue)
-local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
-if parent == '0' then
-queue.settling = true
-elseif parent and tonumber(parent) <= queue.now_ms then
-queue.chores = with_flag(queue.chores, 4)
+b.due_ms=look_again(b,next_due_ms(a,b,c)or 9007199254740991)
 end
-end
-local function next_change_ms(held, queue, settings, ends_ms)
-local soonest = ends_ms
-local start_ms = next_start_ms(queue, settings)
-if start_ms > 0 then
-soonest = math.min(soonest, queue.now_ms + start_ms)
-end
-if is_marked(queue, 2) then
-soonest = math.min(soonest, least_of(held, queue.now_ms) or math.huge)
-end
-return soonest
-end
-local function part_of(set, now_ms)
-local parts = math.ceil(redis.call('ZCARD', set) / 100)
-local from = parts > 0 and math.floor(now_ms / 1000) % parts * 100 or 0
-return redis.call('ZRANGE', set, from, from + 100 - 1)
-end
-local function longest_gap(recurrence)
-local longest_ms, times = recurrence.every_ms, recurrence.times
-for at = 2, #times do
-longest_ms = math.max(longest_ms, times[at] - times[at - 1])
-end
-if #times == 1 and recurrence.last_ms > 0 then
-return math.max(longest_ms, times[1] - recurrence.last_ms)
-end
-return longest_ms
-end
-local function go_on(keys, queue, id)
-local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
-local known = unpack_runs(stored[1], stored[2], stored[3])
-local gap_ms = longest_gap(known)
-if gap_ms == 0 or known.next_ms <= queue.now_ms + 2 * gap_ms then
-return 0
-elseif known.every_ms == 0 and is_to_be_replaced(known) then
-return 0
-end
-local recurrence = read_recurrence(keys.recurrences, id)
-if recurrence.every_ms > 0 then
-recurrence.next_ms = next_interval(recurrence, queue.now_ms)
-else
-recurrence.known_ms, recurrence.complete = queue.now_ms, false
-end
-save_progress(keys, queue, id, recurrence)
-return #recurrence.record
-end
-local function catch_up(keys, queue, settings)
-if is_marked(queue, 2) then
-look_at_held(keys, part_of(keys.held, queue.now_ms), queue.now_us)
-end
-if is_marked(queue, 8) and not settings.paused then
-local bytes = 0
-for _, id in ipairs(part_of(keys.recurring, queue.now_ms)) do
-bytes = bytes + go_on(keys, queue, id)
-if bytes >= 4194304 then
+local function bring_returned(a,b,c)
+local d=b.ghosts
+local e=math.min(b.ghosts,1000)+c
+local f=redis.call('LRANGE',a.ready,'0',string.format('%d',e-1))
+local g=#f>0 and redis.call('HMGET',a.jobs,unpack(fields_of(f)))
+local h,i,j={},{},0
+for k,l in ipairs(f)do
+local m,n=g[k*2-1],g[k*2]
+local o=not i[l]and stands_in_list(m,n)
+if o and(#h==c*2 or not n or unpack_run(n).state~='b')then
 break
+elseif o then
+h[#h+1]='-4294967296'
+h[#h+1]=l
+i[l]=true
+else
+b.ghosts=math.max(0,b.ghosts-1)
+end
+j=k
+end
+if#h>0 then
+set_mark(b,1)
+redis.call('ZADD',a.prioritized,unpack(h))
+end
+if j>0 and redis.pcall('LTRIM',a.ready,string.format('%d',j),'-1').err then
+b.ghosts=d+#h/2
+return
+end
+if#h<c*2 and(j<#f or#f<e)then
+b.marks=b.marks-64
 end
 end
+local function next_change_ms(a,b,c,d)
+local e=d
+local f=next_start_ms(b,c)
+if f>0 then
+e=math.min(e,b.now_ms+f)
 end
+if is_marked(b,2)then
+e=math.min(e,least_of(a,b.now_ms)or math.huge)
 end
-local function see_to_watch(idle, queue, score)
-local by_ms = called_until(score, queue.now_ms)
-if by_ms then
-see_to_second(idle, queue, watching_process(idle), by_ms)
-end
-if queue.watch_ms == 0 and queue.due_ms < 9007199254740991 then
-see_to(idle, queue, queue.due_ms)
-end
+return e
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [3, 33, 2, 6, 5, 8, 8, 24, 4, 7, 1, 13, 2, 16, 2, 7, 2, 10, 5, 11, 7, 13, 3, 3, 1, 9, 1, 19, 1, 15, 4, 11, 2, 7, 1, 1, 2, 7, 6, 35, 2, 9, 2, 56], text: `local function erase_job(keys, queue, seq, job, run)
-if run and run.state == 'f' and has_flag(run.flags, 128) then
-keep_end(keys, queue, seq, job, run)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [158, 11, -131, 6, 21, 24, 177, 1, -218, 8, -54, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
+if b.idle==0 and b.listened_ms==0 then
+redis.call('UNLINK',a)
+return
+end
+redis.call('HSET',a,'layout',b.layout,'state',c)
+if d then
+redis.call('HSET',a,d,e)
+end
+redis.call('PEXPIRE',a,'7200000')
+end
+local function end_claim(a,b,c,d)
+b.claimed=b.claimed-d.size
+if c.group~=''then
+free_in_group(a,c.group,b.now_us)
+end
+end
+local function note_end(a,b,c,d,e,f)
+local g=e and has_flag(e.flags,4)
+if not g and d.keep_result_ms==0 then
+return
+end
+local h,i='',d.keep_result_ms
+if g then
+h=redis.call('HGET',a,'w'..c)or''
+redis.call('HDEL',a,'w'..c)
+e.flags=e.flags-4
+i=math.max(i,60000)
+end
+b.ends=b.ends or{}
+b.ends[#b.ends+1]={
+id=d.id==''and c or d.id,
+seq=c,
+state=f.state,
+kind=f.kind,
+message=f.message,
+result=f.result,
+keep_ms=i,
+waiters=h,
+}
+end
+local CANCELLED={state='x',kind='',message='',result=''}
+local function keep_end(a,b,c,d,e)
+e.flags=e.flags-128
+if redis.call('HEXISTS',a.jobs,'y'..c)==1 or redis.call('ZSCORE',a.parents,c)=='0'then
+local f=redis.call('HGET',a.jobs,'o'..c)or''
+redis.call('HSET',a.jobs,'z'..c,pack_end('f',d.id==''and c or d.id,f))
+b.moved=(b.moved or 0)+#f
+end
+end
+local function erase_job(a,b,c,d,e)
+if e and e.state=='f'and has_flag(e.flags,128)then
+keep_end(a,b,c,d,e)
 end
 redis.call(
 'HDEL',
-keys.jobs,
-seq,
-'r' .. seq,
-'e' .. seq,
-'p' .. seq,
-'o' .. seq,
-'h' .. seq,
-'l' .. seq,
-'w' .. seq
+a.jobs,
+c,
+'r'..c,
+'e'..c,
+'p'..c,
+'o'..c,
+'h'..c,
+'l'..c,
+'w'..c
 )
-if run and has_flag(run.flags, 64) then
-redis.call('HDEL', keys.jobs, 'b' .. seq)
+if e and has_flag(e.flags,64)then
+redis.call('HDEL',a.jobs,'b'..c)
 end
-if not job.is_plain then
-free_names(keys.ids, job, seq)
+if not d.is_plain then
+free_names(a.ids,d,c)
 end
-local is_tracked = run and has_flag(run.flags, 16)
-if job.tags ~= '' or is_tracked then
-leave_tags(keys.tagged, seq, job.tags, is_tracked)
+local f=e and has_flag(e.flags,16)
+if d.tags~=''or f then
+leave_tags(a.tagged,c,d.tags,f)
 end
-if run and has_flag(run.flags, 2) then
-end_parent(keys, queue, seq, job.id, 'x', '')
+if e and has_flag(e.flags,2)then
+end_parent(a,b,c,d.id,'x','')
 end
-if run and has_flag(run.flags, 32) then
-drop_parents(keys, queue, seq)
-end
-end
-local function end_claim(keys, queue, job, run)
-queue.claimed = queue.claimed - run.size
-if job.group ~= '' then
-free_in_group(keys, job.group, queue.now_us)
+if e and has_flag(e.flags,32)then
+drop_parents(a,b,c)
 end
 end
-local function keep_end(keys, queue, seq, job, run)
-run.flags = run.flags - 128
-if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
-local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
-queue.moved = (queue.moved or 0) + #result
+local function cancel_job(a,b,c,d,e)
+happened(b,'cancelled',c,d,e,'')
+note_end(a.jobs,b,c,d,e,CANCELLED)
+erase_job(a,b,c,d,e)
+b.cancelled=b.cancelled+1
+count_job(b,'c',e.name)
 end
+local function stop_job(a,b,c)
+local d=redis.call('HMGET',a.jobs,c,'r'..c)
+local e,f=read_job(d[1],b.usual),unpack_run(d[2])
+redis.call('ZREM',a.leases,c)
+end_claim(a,b,e,f)
+cancel_job(a,b,c,e,f)
 end
-local function note_end(jobs, queue, seq, job, run, ended)
-local is_awaited = run and has_flag(run.flags, 4)
-if not is_awaited and job.keep_result_ms == 0 then
-return
+local function finish_jobs(a,b,c,d)
+local e=c.keep_count+c.keep_ms>0
+local f,g,h,i={},{},{},{}
+local j={}
+for k=1,#d,3 do
+f[#f+1]=d[k]
 end
-local waiters, keep_ms = '', job.keep_result_ms
-if is_awaited then
-waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
-redis.call('HDEL', jobs, 'w' .. seq)
-run.flags = run.flags - 4
-keep_ms = math.max(keep_ms, 60000)
+redis.call('ZREM',a.leases,unpack(f))
+for k=1,#d,3 do
+local l,m,n=d[k],d[k+1],d[k+2]
+b.claimed=b.claimed-m.size
+j[#j+1]=m.at_ms
+j[#j+1]=m.name
+local o=m.flags~=1 and read_job(redis.call('HGET',a.jobs,l),b.usual)or nil
+if has_flag(m.flags,2)then
+end_parent(a,b,l,o.id,'f',n)
+m.flags=m.flags-2
 end
-queue.ends = queue.ends or {}
-queue.ends[#queue.ends + 1] = {
-id = job.id == '' and seq or job.id,
-seq = seq,
-state = ended.state,
-kind = ended.kind,
-message = ended.message,
-result = ended.result,
-keep_ms = keep_ms,
-waiters = waiters,
-}
+if o and o.group~=''then
+free_in_group(a,o.group,b.now_us)
 end
-local function waiters_of(jobs, seq)
-local names = {}
-for name in string.gmatch(redis.call('HGET', jobs, 'w' .. seq) or '', '%S+') do
-names[#names + 1] = name
+if b.events then
+local p=o and o.id or''
+b.events[#b.events+1]={'acked',l,p,m.name,m.attempts,m.token,m.flags,''}
 end
-return names
+if o then
+note_end(a.jobs,b,l,o,m,{state='f',kind='',message='',result=n})
 end
-local function enter_waiters(jobs, seq, waiter)
-local names = waiters_of(jobs, seq)
-for _, name in ipairs(names) do
-if name == waiter then
-return
+if e then
+b.done=b.done+m.size
+h[#h+1]=b.now_ms
+h[#h+1]=l
+i[#i+1]='r'..l
+i[#i+1]=pack_run(m,'f',b.now_ms)
+i[#i+1]='o'..l
+i[#i+1]=n
+if o then
+free_unique(a.ids,o,l,true)
 end
-end
-if #names >= 100 then
-table.remove(names, 1)
-end
-names[#names + 1] = waiter
-redis.call('HSET', jobs, 'w' .. seq, table.concat(names, ' '))
-end
-local function leave_waiters(jobs, seq, waiter)
-if not seq then
-return
-end
-local left = {}
-for _, name in ipairs(waiters_of(jobs, seq)) do
-if name ~= waiter then
-left[#left + 1] = name
-end
-end
-if #left == 0 then
-redis.call('HDEL', jobs, 'w' .. seq)
+elseif o then
+erase_job(a,b,l,o,m)
 else
-redis.call('HSET', jobs, 'w' .. seq, table.concat(left, ' '))
+g[#g+1]=l
+g[#g+1]='r'..l
+if m.attempts>1 then
+g[#g+1]='e'..l
 end
 end
-local function kept_result(results, id, now_ms)
-local stored = redis.call('HMGET', results, 'v' .. id, 'u' .. id)
-if not stored[1] or tonumber(stored[2]) <= now_ms then
-return nil
 end
-return unpack_result(stored[1])
+local function store_ends(a,b,c,d)
+if#b>0 then
+redis.call('HDEL',a.jobs,unpack(b))
 end
-local function result_of(jobs, seq, run)
-if run and run.state == 'f' then
-local result = redis.call('HGET', jobs, 'o' .. seq) or ''
-return { state = 'f', at_ms = run.at_ms, kind = '', message = '', result = result }
-elseif run and run.state == 'd' then
-local at_ms, kind, message = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-return { state = 'd', at_ms = at_ms, kind = kind, message = message, result = '' }
+if#c>0 then
+redis.call('ZADD',a.done,unpack(c))
+redis.call('HSET',a.jobs,unpack(d))
 end
-return nil
 end
-local function save_awaited(meta, queue, packed, caller, record)
-if queue.idle == 0 and queue.listened_ms == 0 then
-redis.call('UNLINK', meta)
+store_ends(a,g,h,i)
+if b.done>0 then
+local function drop_done(a,b,c,d)
+local e={}
+if c.keep_ms>0 then
+e=
+redis.call('ZRANGEBYSCORE',a.done,'-inf',b.now_ms-c.keep_ms,'LIMIT','0',d)
+end
+local f=c.keep_ms==0 and d or 0
+if c.keep_count>0 then
+local g=redis.pcall('ZCARD',a.done)
+f=type(g)=='number'and g-c.keep_count or 0
+end
+if f>#e then
+e=redis.pcall('ZRANGE',a.done,'0',math.min(f,d)-1)
+end
+if#e==0 then
 return
 end
-redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
-if caller then
-redis.call('HSET', meta, caller, record)
-end
-redis.call('PEXPIRE', meta, '7200000')
-end
-local function ends_over(results, sample, now_ms)
-local fields, over = {}, {}
-for at = 1, #sample do
-fields[at] = 'u' .. string.sub(sample[at], 2)
-end
-for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
-if until_ms and tonumber(until_ms) <= now_ms then
-over[#over + 1] = fields[at]
-over[#over + 1] = 'v' .. string.sub(fields[at], 2)
-end
-end
-return over
-end
-local function forget_old_results(results, count, now_ms)
-local left, size = 2 * count + 4, 8
-while left > 0 do
-local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
-if #over == 0 then
-return
-end
-redis.pcall('HDEL', results, unpack(over))
-left = left - math.abs(size)
-size = -math.min(left, 1500)
-end
-end
-local function keep_results(results, ended, now_ms)
-local longest = 0
-for _, each in ipairs(ended) do
-redis.call(
-'HSET',
-results,
-'v' .. each.id,
-pack_result(each, now_ms),
-'u' .. each.id,
-string.format('%.0f', now_ms + each.keep_ms)
-)
-longest = math.max(longest, each.keep_ms)
-end
-local left_ms = redis.pcall('PTTL', results)
-if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
-redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
-end
-forget_old_results(results, #ended, now_ms)
-end
-local function tell_ends(results, queue)
-local ended = queue.ends
-keep_results(results, ended, queue.now_ms)
-local letters = {}
-for _, each in ipairs(ended) do
-for name in string.gmatch(each.waiters, '%S+') do
-local process = process_of({ id = name })
-local before = letters[process]
-letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
-end
-end
-for process, letter in pairs(letters) do
-tell_process({ id = process, listens = 1 }, letter, queue.how)
-end
-end
-local function tell_others(keys, queue)
-if queue.ends then
-tell_ends(keys.results, queue)
-end
-if queue.noted or queue.counted then
-leave_notes(keys, queue, packed_notes(queue))
-end
-if queue.events then
-publish(keys.listeners, queue.events, queue.now_ms)
-end
-end
-local function stop_job(keys, queue, seq)
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-redis.call('ZREM', keys.leases, seq)
-end_claim(keys, queue, job, run)
-cancel_job(keys, queue, seq, job, run)
-end
-local CANCELLED = { state = 'x', kind = '', message = '', result = '' }
-local function cancel_job(keys, queue, seq, job, run)
-happened(queue, 'cancelled', seq, job, run, '')
-note_end(keys.jobs, queue, seq, job, run, CANCELLED)
-erase_job(keys, queue, seq, job, run)
-queue.cancelled = queue.cancelled + 1
-count_job(queue, 'c', run.name)
-end
-local function drop_done(keys, queue, settings, most)
-local surplus = {}
-if settings.keep_ms > 0 then
-surplus =
-redis.call('ZRANGEBYSCORE', keys.done, '-inf', queue.now_ms - settings.keep_ms, 'LIMIT', '0', most)
-end
-local above = settings.keep_ms == 0 and most or 0
-if settings.keep_count > 0 then
-local kept = redis.pcall('ZCARD', keys.done)
-above = type(kept) == 'number' and kept - settings.keep_count or 0
-end
-if above > #surplus then
-surplus = redis.pcall('ZRANGE', keys.done, '0', math.min(above, most) - 1)
-end
-if #surplus == 0 then
-return
-end
-local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
-local gone = {}
-for at, seq in ipairs(surplus) do
-if (queue.moved or 0) >= 4194304 then
+local g=redis.call('HMGET',a.jobs,unpack(fields_of(e)))
+local h={}
+for i,j in ipairs(e)do
+if(b.moved or 0)>=4194304 then
 break
 end
-gone[at] = seq
-local record = stored[at * 2 - 1]
-if record then
-local run = unpack_run(stored[at * 2])
-queue.done = queue.done - run.size
-erase_job(keys, queue, seq, read_job(record, queue.usual), run)
+h[i]=j
+local k=g[i*2-1]
+if k then
+local l=unpack_run(g[i*2])
+b.done=b.done-l.size
+erase_job(a,b,j,read_job(k,b.usual),l)
 end
 end
-if #gone > 0 then
-redis.call('ZREM', keys.done, unpack(gone))
+if#h>0 then
+redis.call('ZREM',a.done,unpack(h))
 end
 end
-local function store_ends(keys, gone, kept, kept_runs)
-if #gone > 0 then
-redis.call('HDEL', keys.jobs, unpack(gone))
+drop_done(a,b,c,20+#f)
 end
-if #kept > 0 then
-redis.call('ZADD', keys.done, unpack(kept))
-redis.call('HSET', keys.jobs, unpack(kept_runs))
+b.acked=b.acked+#f
+note_spans(b,'a',j,b.now_ms,1)
+end
+local function tell_others(a,b)
+if b.ends then
+local function ends_over(a,b,c)
+local d,e={},{}
+for f=1,#b do
+d[f]='u'..string.sub(b[f],2)
+end
+for f,g in ipairs(#d>0 and redis.call('HMGET',a,unpack(d))or{})do
+if g and tonumber(g)<=c then
+e[#e+1]=d[f]
+e[#e+1]='v'..string.sub(d[f],2)
 end
 end
-local function finish_jobs(keys, queue, settings, ended)
-local keeps = settings.keep_count + settings.keep_ms > 0
-local numbers, gone, kept, kept_runs = {}, {}, {}, {}
-local ran = {}
-for at = 1, #ended, 3 do
-numbers[#numbers + 1] = ended[at]
+return e
 end
-redis.call('ZREM', keys.leases, unpack(numbers))
-for at = 1, #ended, 3 do
-local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
-queue.claimed = queue.claimed - run.size
-ran[#ran + 1] = run.at_ms
-ran[#ran + 1] = run.name
-local job = run.flags ~= 1 and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
-if has_flag(run.flags, 2) then
-end_parent(keys, queue, seq, job.id, 'f', result)
-run.flags = run.flags - 2
+local function forget_old_results(a,b,c)
+local d,e=2*b+4,8
+while d>0 do
+local f=ends_over(a,redis.pcall('HRANDFIELD',a,string.format('%d',e)),c)
+if#f==0 then
+return
 end
-if job and job.group ~= '' then
-free_in_group(keys, job.group, queue.now_us)
+redis.pcall('HDEL',a,unpack(f))
+d=d-math.abs(e)
+e=-math.min(d,1500)
 end
-if queue.events then
-local id = job and job.id or ''
-queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
 end
-if job then
-note_end(keys.jobs, queue, seq, job, run, { state = 'f', kind = '', message = '', result = result })
+local function keep_results(a,b,c)
+local d=0
+for e,f in ipairs(b)do
+redis.call(
+'HSET',
+a,
+'v'..f.id,
+pack_result(f,c),
+'u'..f.id,
+string.format('%.0f',c+f.keep_ms)
+)
+d=math.max(d,f.keep_ms)
 end
-if keeps then
-queue.done = queue.done + run.size
-kept[#kept + 1] = queue.now_ms
-kept[#kept + 1] = seq
-kept_runs[#kept_runs + 1] = 'r' .. seq
-kept_runs[#kept_runs + 1] = pack_run(run, 'f', queue.now_ms)
-kept_runs[#kept_runs + 1] = 'o' .. seq
-kept_runs[#kept_runs + 1] = result
-if job then
-free_unique(keys.ids, job, seq, true)
+local e=redis.pcall('PTTL',a)
+if type(e)~='number'or e<d+3600000 then
+redis.pcall('PEXPIRE',a,d+2*3600000)
 end
-elseif job then
-erase_job(keys, queue, seq, job, run)
+forget_old_results(a,#b,c)
+end
+local function tell_ends(a,b)
+local c=b.ends
+keep_results(a,c,b.now_ms)
+local d={}
+for e,f in ipairs(c)do
+for g in string.gmatch(f.waiters,'%S+')do
+local h=process_of({id=g})
+local i=d[h]
+d[h]=(i and i..'\\n'or'')..'ended '..g..' 0'
+end
+end
+for e,f in pairs(d)do
+tell_process({id=e,listens=1},f,b.how)
+end
+end
+tell_ends(a.results,b)
+end
+if b.noted or b.counted then
+leave_notes(a,b,packed_notes(b))
+end
+if b.events then
+publish(a.listeners,b.events,b.now_ms)
+end
+end
+local function leave_waiters(a,b,c)
+if not b then
+return
+end
+local d={}
+local function waiters_of(a,b)
+local c={}
+for d in string.gmatch(redis.call('HGET',a,'w'..b)or'','%S+')do
+c[#c+1]=d
+end
+return c
+end
+for e,f in ipairs(waiters_of(a,b))do
+if f~=c then
+d[#d+1]=f
+end
+end
+if#d==0 then
+redis.call('HDEL',a,'w'..b)
 else
-gone[#gone + 1] = seq
-gone[#gone + 1] = 'r' .. seq
-if run.attempts > 1 then
-gone[#gone + 1] = 'e' .. seq
+redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end
 end
+local function kept_result(a,b,c)
+local d=redis.call('HMGET',a,'v'..b,'u'..b)
+if not d[1]or tonumber(d[2])<=c then
+return nil
 end
-store_ends(keys, gone, kept, kept_runs)
-if queue.done > 0 then
-drop_done(keys, queue, settings, 20 + #numbers)
+return unpack_result(d[1])
 end
-queue.acked = queue.acked + #numbers
-note_spans(queue, 'a', ran, queue.now_ms, 1)
+local function result_of(a,b,c)
+if c and c.state=='f'then
+local d=redis.call('HGET',a,'o'..b)or''
+return{state='f',at_ms=c.at_ms,kind='',message='',result=d}
+elseif c and c.state=='d'then
+local d,e,f=unpack_failure(redis.call('HGET',a,'e'..b))
+return{state='d',at_ms=d,kind=e,message=f,result=''}
+end
+return nil
+end
+local function enter_waiters(a,b,c)
+local d=waiters_of(a,b)
+for e,f in ipairs(d)do
+if f==c then
+return
+end
+end
+if#d>=100 then
+table.remove(d,1)
+end
+d[#d+1]=c
+redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [26, 19, 2, 8, 2, 15, 2, 7, 3, 3, 1, 7, 1, 11, 3, 16, 2, 26, 1, 15, 2, 15, 2, 8, 1, 7, 4, 22, 2, 11, 6, 3, 4, 7, 1, 3, 1, 7, 2, 11, 3, 53], text: `local function read_spec(specs, at)
-local unique = specs[at + 12]
-return {
-name = specs[at],
-id = specs[at + 2],
-priority = tonumber(specs[at + 4]),
-max_attempts = tonumber(specs[at + 5]),
-max_run_ms = tonumber(specs[at + 6]),
-backoff = tonumber(specs[at + 7]),
-backoff_ms = tonumber(specs[at + 8]),
-backoff_max_ms = tonumber(specs[at + 9]),
-jitter = tonumber(specs[at + 10]),
-group = specs[at + 11],
-unique = unique == '' and '' or specs[at + 13] .. unique,
-trace = specs[at + 16],
-tags = specs[at + 17],
-keep_result_ms = tonumber(specs[at + 21]),
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [265, 3, 1, 7, -192, 3, -61, 19, 65, 16, 152, 11, 3, 53, -257, 7, 1, 11, 126, 11, -35, 22, -103, 26, 1, 15, 19, 8, -25, 15, 70, 7, -14, 3, -206, 8, 2, 15, 2, 7, 117, 7], text: `local function first_of(a)
+return tonumber(string.match(a,'^%d+'))
+end
+local function duplicates_of(a)
+local b={}
+for c in string.gmatch(a,' (%d+)')do
+b[#b+1]=tonumber(c)
+end
+return b
+end
+local function new_spec_tally(a)
+return{specs=a,ready=0,soonest_ms=math.huge,windows=0,duplicates={}}
+end
+local function read_spec(a,b)
+local c=a[b+12]
+return{
+name=a[b],
+id=a[b+2],
+priority=tonumber(a[b+4]),
+max_attempts=tonumber(a[b+5]),
+max_run_ms=tonumber(a[b+6]),
+backoff=tonumber(a[b+7]),
+backoff_ms=tonumber(a[b+8]),
+backoff_max_ms=tonumber(a[b+9]),
+jitter=tonumber(a[b+10]),
+group=a[b+11],
+unique=c==''and''or a[b+13]..c,
+trace=a[b+16],
+tags=a[b+17],
+keep_result_ms=tonumber(a[b+21]),
 }
 end
-local function meets_others(queue, specs, specs_at)
-for at = specs_at, #specs, 22 do
-if specs[at + 15] == '1' or specs[at + 18] ~= '' then
+local function holder_of_id(a,b,c)
+local d=redis.call('HGET',a.ids,'i'..c)
+local e=d and b.done>0 and parse_settings(b.settings).keep_ms or 0
+if e==0 then
+return d or nil
+end
+local f=redis.call('HMGET',a.jobs,d,'r'..d)
+local g=f[2]and unpack_run(f[2])
+if not g or g.state~='f'or g.at_ms>b.now_ms-e then
+return d
+end
+redis.call('ZREM',a.done,d)
+b.done=b.done-g.size
+erase_job(a,b,d,read_job(f[1],b.usual),g)
+return nil
+end
+local function leave_place(a,b,c,d,e,f)
+if e=='s'then
+redis.call('ZREM',a.scheduled,c)
+b.scheduled=b.scheduled-f
+elseif e=='w'then
+b.blocked=b.blocked-f
+else
+leave_ready(a,b,d,c)
+b.ready=b.ready-f
+end
+end
+local function replace_job(a,b,c,d,e,f)
+local g=redis.call('HMGET',a.jobs,c,'r'..c)
+local h=g[2]and unpack_run(g[2])
+local i=h and h.state or'r'
+local j=i=='r'or i=='b'
+if not g[1]or(h and h.attempts>0)or not string.find(i,'[rbsw]')then
+return
+end
+local k,l,m=read_job(g[1],b.usual),0,0
+local n=size_of(g[1],h)
+if h then
+l,m=h.token,h.flags==1 and 0 or h.flags
+end
+d.id,d.unique=k.id,k.unique
+happened(b,'replaced',c,d,h,'')
+local o,p,q=record_fields(b,c,full_head(d),e)
+redis.call('HSET',a.jobs,unpack(o))
+if q==0 and has_flag(m,64)then
+redis.call('HDEL',a.jobs,'b'..c)
+m=m-64
+elseif q~=0 then
+m=with_flag(m,64)
+end
+local r={token=l,attempts=0,size=p,flags=m,name=d.name}
+if k.tags~=d.tags then
+leave_tags(a.tagged,c,k.tags,false)
+enter_tags(a.tagged,c,d.tags)
+end
+if j and f==0 and k.group==d.group and k.priority==d.priority then
+if h or q~=0 then
+local s=h and h.at_ms or math.floor(c/1000)
+store_run(a.jobs,c,r,i,s)
+end
+b.ready=b.ready-n+p
+return
+end
+leave_place(a,b,c,k,i,n)
+if i=='w'then
+store_run(a.jobs,c,r,'w',h.at_ms)
+b.blocked=b.blocked+p
+mark_place(b,d)
+elseif f==0 then
+local s=place_ready(a,b,d,c,p,'r')
+if h or q~=0 or s=='s'then
+store_run(a.jobs,c,r,s,b.now_ms)
+end
+else
+store_run(a.jobs,c,r,'s',f)
+redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
+note_due(b,f)
+b.scheduled=b.scheduled+p
+end
+end
+local function tally_due(a,b)
+if b==0 then
+a.ready=a.ready+1
+else
+a.soonest_ms=math.min(a.soonest_ms,b)
+end
+end
+local function hold_names(a,b,c,d,e,f)
+if e.id~=''then
+redis.call('HSET',a.ids,'i'..e.id,f)
+end
+if e.unique~=''then
+local g=c.specs[d+13]
+local h=b.now_ms+c.specs[d+14]
+hold_unique(a.ids,c.specs[d+12],f,g,h)
+c.windows=c.windows+(g=='w'and 1 or 0)
+end
+end
+local function add_blocked(a,b,c,d,e)
+local f,g,h=record_fields(b,c,full_head(d),e)
+add_run(f,c,pack_new_run('w',b.now_ms,g,with_flag(h,32),d.name))
+redis.call('HSET',a.jobs,unpack(f))
+redis.call('ZADD',a.blocked,c,c)
+mark_place(b,d)
+if d.tags~=''then
+enter_tags(a.tagged,c,d.tags)
+end
+b.blocked=b.blocked+g
+end
+local function add_job(a,b,c,d,e,f)
+local g,h,i=record_fields(b,c,full_head(d),e)
+if f==0 then
+if i~=0 then
+add_run(g,c,pack_new_run('r',b.now_ms,h,i,d.name))
+end
+redis.call('HSET',a.jobs,unpack(g))
+if place_ready(a,b,d,c,h,'r')=='s'then
+local j=pack_new_run('s',b.now_ms,h,i,d.name)
+redis.call('HSET',a.jobs,'r'..c,j)
+end
+else
+add_run(g,c,pack_new_run('s',f,h,i,d.name))
+redis.call('HSET',a.jobs,unpack(g))
+redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
+note_due(b,f)
+b.scheduled=b.scheduled+h
+end
+if d.tags~=''then
+enter_tags(a.tagged,c,d.tags)
+end
+end
+local function enqueue_spec(a,b,c,d,e,f)
+local g=c.specs
+local h,i,j=
+read_spec(g,d),g[d+1],tonumber(g[d+3])
+local k=j>0 and b.now_ms+j or 0
+local l=g[d+20]
+local m=l~=''and job_of_key(a.ids,l,b.now_ms)
+local n=m
+or h.id~=''and holder_of_id(a,b,h.id)
+or h.unique~=''and holder_of_unique(a.ids,g[d+12],b.now_ms)
+if l~=''and not m then
+remember_job_key(a.ids,l,n or f,b.now_ms)
+c.windows=c.windows+1
+end
+if n then
+c.duplicates[#c.duplicates+1]=e
+c.duplicates[#c.duplicates+1]=tonumber(n)
+b.enqueued=b.enqueued-1
+if g[d+15]=='1'and not m then
+replace_job(a,b,n,h,i,k)
+tally_due(c,k)
+end
+return
+end
+hold_names(a,b,c,d,h,f)
+if b.linked then
+b.linked[h.id],b.linked[f]=nil,nil
+end
+happened(b,'enqueued',f,h,nil,'')
+count_job(b,'e',h.name)
+local o=g[d+18]
+if
+o~=''
+and link_parents(a,b,f,o,g[d+19],j)>0
+then
+add_blocked(a,b,f,h,i)
+else
+add_job(a,b,f,h,i,k)
+tally_due(c,k)
+end
+end
+local function pack_spec(a,b)
+local c={}
+for d=1,22 do
+local e=a[b+d-1]
+c[d]=struct.pack('>I4',#e)..e
+end
+return table.concat(c)
+end
+local function see_to_new(a,b,c)
+if b.left then
+sweep_ready(a,b,b.left)
+end
+if c.windows>0 then
+forget_old_uniques(a.ids,c.windows,b.now_ms)
+end
+if b.idle>0 then
+call_idle(a.idle,b,math.min(c.ready,8))
+local d=math.min(c.soonest_ms,b.settling and b.now_ms or math.huge)
+if d<math.huge then
+see_to(a.idle,b,d)
+end
+end
+end
+local function format_enqueued(a,b)
+local c={string.format('%.0f',a)}
+for d,e in ipairs(b)do
+c[d+1]=string.format('%.0f',e)
+end
+return table.concat(c,' ')
+end
+local function ahead_of(a,b)
+return tonumber(redis.call('HGET',a,'ahead '..b)or 0)
+end
+local function meets_others(a,b,c)
+for d=c,#b,22 do
+if b[d+15]=='1'or b[d+18]~=''then
 return true
 end
 end
-return queue.done > 0
+return a.done>0
 end
-local function try_places(keys, specs, specs_at)
-local are_many, is_grouped = #specs - specs_at >= 22, specs[specs_at + 11] ~= ''
+local function try_places(a,b,c)
+local d,e=#b-c>=22,b[c+11]~=''
 if
-are_many
-or is_grouped
-or specs[specs_at + 3] ~= '0'
-or specs[specs_at + 4] ~= '0'
-or specs[specs_at + 17] ~= ''
+d
+or e
+or b[c+3]~='0'
+or b[c+4]~='0'
+or b[c+17]~=''
 then
-redis.call('ZADD', keys.scheduled, 'XX', '0', '')
+redis.call('ZADD',a.scheduled,'XX','0','')
 end
-if are_many or is_grouped then
-redis.call('HGET', keys.ids, '')
-end
-end
-local function begin_jobs(keys, queue)
-local entry = {}
-widen(queue, 16, entry, '~')
-if #entry > 0 then
-redis.call('HSET', keys.jobs, unpack(entry))
+if d or e then
+redis.call('HGET',a.ids,'')
 end
 end
-local function new_spec_tally(specs)
-return { specs = specs, ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
-end
-local function tally_due(tally, due_ms)
-if due_ms == 0 then
-tally.ready = tally.ready + 1
-else
-tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
+local function begin_jobs(a,b)
+local c={}
+widen(b,16,c,'~')
+if#c>0 then
+redis.call('HSET',a.jobs,unpack(c))
 end
 end
-local function hold_names(keys, queue, tally, at, job, seq)
-if job.id ~= '' then
-redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+local function unpack_spec(a)
+local b,c={},1
+for d=1,22 do
+b[d],c=struct.unpack('>I4c0',a,c)
 end
-if job.unique ~= '' then
-local till = tally.specs[at + 13]
-local ends_ms = queue.now_ms + tally.specs[at + 14]
-hold_unique(keys.ids, tally.specs[at + 12], seq, till, ends_ms)
-tally.windows = tally.windows + (till == 'w' and 1 or 0)
-end
-end
-local function holder_of_id(keys, queue, id)
-local seq = redis.call('HGET', keys.ids, 'i' .. id)
-local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
-if keep_ms == 0 then
-return seq or nil
-end
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-local run = stored[2] and unpack_run(stored[2])
-if not run or run.state ~= 'f' or run.at_ms > queue.now_ms - keep_ms then
-return seq
-end
-redis.call('ZREM', keys.done, seq)
-queue.done = queue.done - run.size
-erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
-return nil
-end
-local function enqueue_spec(keys, queue, tally, at, place, seq)
-local specs = tally.specs
-local job, payload, delay_ms =
-read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
-local due_ms = delay_ms > 0 and queue.now_ms + delay_ms or 0
-local key = specs[at + 20]
-local repeated = key ~= '' and job_of_key(keys.ids, key, queue.now_ms)
-local other = repeated
-or job.id ~= '' and holder_of_id(keys, queue, job.id)
-or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], queue.now_ms)
-if key ~= '' and not repeated then
-remember_job_key(keys.ids, key, other or seq, queue.now_ms)
-tally.windows = tally.windows + 1
-end
-if other then
-tally.duplicates[#tally.duplicates + 1] = place
-tally.duplicates[#tally.duplicates + 1] = tonumber(other)
-queue.enqueued = queue.enqueued - 1
-if specs[at + 15] == '1' and not repeated then
-replace_job(keys, queue, other, job, payload, due_ms)
-tally_due(tally, due_ms)
-end
-return
-end
-hold_names(keys, queue, tally, at, job, seq)
-if queue.linked then
-queue.linked[job.id], queue.linked[seq] = nil, nil
-end
-happened(queue, 'enqueued', seq, job, nil, '')
-count_job(queue, 'e', job.name)
-local parents = specs[at + 18]
-if
-parents ~= ''
-and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms) > 0
-then
-add_blocked(keys, queue, seq, job, payload)
-else
-add_job(keys, queue, seq, job, payload, due_ms)
-tally_due(tally, due_ms)
-end
-end
-local function see_to_new(keys, queue, tally)
-if queue.left then
-sweep_ready(keys, queue, queue.left)
-end
-if tally.windows > 0 then
-forget_old_uniques(keys.ids, tally.windows, queue.now_ms)
-end
-if queue.idle > 0 then
-call_idle(keys.idle, queue, math.min(tally.ready, 8))
-local soonest_ms = math.min(tally.soonest_ms, queue.settling and queue.now_ms or math.huge)
-if soonest_ms < math.huge then
-see_to(keys.idle, queue, soonest_ms)
-end
-end
-end
-local function pack_spec(specs, at)
-local parts = {}
-for place = 1, 22 do
-local field = specs[at + place - 1]
-parts[place] = struct.pack('>I4', #field) .. field
-end
-return table.concat(parts)
-end
-local function unpack_spec(packed)
-local specs, at = {}, 1
-for place = 1, 22 do
-specs[place], at = struct.unpack('>I4c0', packed, at)
-end
-return specs
-end
-local function add_job(keys, queue, seq, job, payload, due_ms)
-local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-if due_ms == 0 then
-if flags ~= 0 then
-add_run(fields, seq, pack_new_run('r', queue.now_ms, size, flags, job.name))
-end
-redis.call('HSET', keys.jobs, unpack(fields))
-if place_ready(keys, queue, job, seq, size, 'r') == 's' then
-local run = pack_new_run('s', queue.now_ms, size, flags, job.name)
-redis.call('HSET', keys.jobs, 'r' .. seq, run)
-end
-else
-add_run(fields, seq, pack_new_run('s', due_ms, size, flags, job.name))
-redis.call('HSET', keys.jobs, unpack(fields))
-redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-note_due(queue, due_ms)
-queue.scheduled = queue.scheduled + size
-end
-if job.tags ~= '' then
-enter_tags(keys.tagged, seq, job.tags)
-end
-end
-local function add_blocked(keys, queue, seq, job, payload)
-local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-add_run(fields, seq, pack_new_run('w', queue.now_ms, size, with_flag(flags, 32), job.name))
-redis.call('HSET', keys.jobs, unpack(fields))
-redis.call('ZADD', keys.blocked, seq, seq)
-mark_place(queue, job)
-if job.tags ~= '' then
-enter_tags(keys.tagged, seq, job.tags)
-end
-queue.blocked = queue.blocked + size
-end
-local function ahead_of(meta, target)
-return tonumber(redis.call('HGET', meta, 'ahead ' .. target) or 0)
-end
-local function format_enqueued(first, duplicates)
-local parts = { string.format('%.0f', first) }
-for at, number in ipairs(duplicates) do
-parts[at + 1] = string.format('%.0f', number)
-end
-return table.concat(parts, ' ')
-end
-local function first_of(remembered)
-return tonumber(string.match(remembered, '^%d+'))
-end
-local function duplicates_of(remembered)
-local duplicates = {}
-for number in string.gmatch(remembered, ' (%d+)') do
-duplicates[#duplicates + 1] = tonumber(number)
-end
-return duplicates
-end
-local function leave_place(keys, queue, seq, old, state, size)
-if state == 's' then
-redis.call('ZREM', keys.scheduled, seq)
-queue.scheduled = queue.scheduled - size
-elseif state == 'w' then
-queue.blocked = queue.blocked - size
-else
-leave_ready(keys, queue, old, seq)
-queue.ready = queue.ready - size
-end
-end
-local function replace_job(keys, queue, seq, new, payload, due_ms)
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-local run = stored[2] and unpack_run(stored[2])
-local state = run and run.state or 'r'
-local is_ready = state == 'r' or state == 'b'
-if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
-return
-end
-local old, token, flags = read_job(stored[1], queue.usual), 0, 0
-local old_size = size_of(stored[1], run)
-if run then
-token, flags = run.token, run.flags == 1 and 0 or run.flags
-end
-new.id, new.unique = old.id, old.unique
-happened(queue, 'replaced', seq, new, run, '')
-local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
-redis.call('HSET', keys.jobs, unpack(fields))
-if apart == 0 and has_flag(flags, 64) then
-redis.call('HDEL', keys.jobs, 'b' .. seq)
-flags = flags - 64
-elseif apart ~= 0 then
-flags = with_flag(flags, 64)
-end
-local anew = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
-if old.tags ~= new.tags then
-leave_tags(keys.tagged, seq, old.tags, false)
-enter_tags(keys.tagged, seq, new.tags)
-end
-if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
-if run or apart ~= 0 then
-local since_ms = run and run.at_ms or math.floor(seq / 1000)
-store_run(keys.jobs, seq, anew, state, since_ms)
-end
-queue.ready = queue.ready - old_size + size
-return
-end
-leave_place(keys, queue, seq, old, state, old_size)
-if state == 'w' then
-store_run(keys.jobs, seq, anew, 'w', run.at_ms)
-queue.blocked = queue.blocked + size
-mark_place(queue, new)
-elseif due_ms == 0 then
-local stands = place_ready(keys, queue, new, seq, size, 'r')
-if run or apart ~= 0 or stands == 's' then
-store_run(keys.jobs, seq, anew, stands, queue.now_ms)
-end
-else
-store_run(keys.jobs, seq, anew, 's', due_ms)
-redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-note_due(queue, due_ms)
-queue.scheduled = queue.scheduled + size
-end
+return b
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [5, 14, 2, 12, 3, 3, 3, 8, 2, 7, 12, 13, 2, 7, 2, 7, 3, 10], text: `local function look_at_listeners(listeners, name, now_ms)
-local stored = redis.call('HGETALL', listeners)
-local count, last_ms = 0, 0
-for at = 1, #stored, 2 do
-local other = string.match(stored[at], '^l(.*)$')
-local until_ms = other and tonumber(stored[at + 1])
-if until_ms and until_ms <= now_ms then
-redis.call('HDEL', listeners, stored[at])
-elseif until_ms and other ~= name then
-count, last_ms = count + 1, math.max(last_ms, until_ms)
-end
-end
-return count, last_ms
-end
-local function list_entries(packed)
-local entries, at = {}, 5
-if not packed then
-return entries, 0
-end
-while at <= #packed do
-local entry, behind = struct.unpack('>Hc0', packed, at)
-entries[#entries + 1] = entry
-at = behind
-end
-return entries, struct.unpack('>I4', packed) - #entries
-end
-local function message_head(number, now_ms)
-return string.format('%.0f %.0f', number, now_ms)
-end
-local function send(stored, message)
-local channel = string.sub(stored, 3)
-if string.byte(stored) == 49 then
-redis.pcall('SPUBLISH', channel, message)
-else
-redis.pcall('PUBLISH', channel, message)
-end
-end
-local function spelled(text)
-return (
-string.gsub(text, '[%c%%]', function(letter)
-return string.format('%%%02X', string.byte(letter))
+const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [52, 7, -23, 3, 3, 8, 55, 10, -20, 4, -28, 13, 2, 7, 6, 3, -97, 14, 2, 12], text: `local function spelled(a)
+return(
+string.gsub(a,'[%c%%]',function(b)
+return string.format('%%%02X',string.byte(b))
 end)
 )
 end
-local function event_line(event)
+local function message_head(a,b)
+return string.format('%.0f %.0f',a,b)
+end
+local function send(a,b)
+local c=string.sub(a,3)
+if string.byte(a)==49 then
+redis.pcall('SPUBLISH',c,b)
+else
+redis.pcall('PUBLISH',c,b)
+end
+end
+local function happened(a,b,c,d,e,f)
+local g=a.events
+if not g then
+return
+elseif e then
+g[#g+1]={b,c,d.id,d.name,e.attempts,e.token,e.flags,f}
+else
+g[#g+1]={b,c,d.id,d.name,0,0,0,f}
+end
+end
+local function publish(a,b,c)
+local d=#b>0 and redis.pcall('HGET',a,'channel')
+local e=type(d)=='string'and redis.pcall('HINCRBY',a,'number','1')
+if type(e)=='number'then
+local function event_line(a)
 return string.format(
 '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
-event[1],
-event[2],
-event[5],
-event[6],
-has_flag(event[7], 16) and 1 or 0,
-spelled(event[3]),
-spelled(event[4]),
-spelled(event[8])
+a[1],
+a[2],
+a[5],
+a[6],
+has_flag(a[7],16)and 1 or 0,
+spelled(a[3]),
+spelled(a[4]),
+spelled(a[8])
 )
 end
-local function send_message(stored, number, events, now_ms)
-local lines = { message_head(number, now_ms) }
-for at, event in ipairs(events) do
-lines[at + 1] = event_line(event)
+local function send_message(a,b,c,d)
+local e={message_head(b,d)}
+for f,g in ipairs(c)do
+e[f+1]=event_line(g)
 end
-send(stored, table.concat(lines, '\\n'))
+send(a,table.concat(e,'\\n'))
 end
-local function publish(listeners, events, now_ms)
-local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
-local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
-if type(number) == 'number' then
-send_message(stored, number, events, now_ms)
+send_message(d,e,b,c)
 end
 end
-local function happened(queue, what, seq, job, run, more)
-local events = queue.events
-if not events then
-return
-elseif run then
-events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
-else
-events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+local function look_at_listeners(a,b,c)
+local d=redis.call('HGETALL',a)
+local e,f=0,0
+for g=1,#d,2 do
+local h=string.match(d[g],'^l(.*)$')
+local i=h and tonumber(d[g+1])
+if i and i<=c then
+redis.call('HDEL',a,d[g])
+elseif i and h~=b then
+e,f=e+1,math.max(f,i)
 end
+end
+return e,f
+end
+local function list_entries(a)
+local b,c={},5
+if not a then
+return b,0
+end
+while c<=#a do
+local d,e=struct.unpack('>Hc0',a,c)
+b[#b+1]=d
+c=e
+end
+return b,struct.unpack('>I4',a)-#b
 end` }
-const groupsModule: LuaText = { file: 'lua/shared/queue/groups.lua', taken: [6, 5, 1, 3, 1, 4, 2, 7, 2, 10, 2, 5, 3, 5, 2, 5, 2, 4, 3, 3, 10, 14, 2, 20, 1, 4, 1, 8, 2, 21, 2, 7, 1, 3, 3, 20, 5, 3, 1, 6, 2, 9, 2, 7, 2, 8, 2, 4, 3, 12], text: `local function spans_of(rate)
-local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
-if rate.rate_burst == 0 then
-return rate.rate_window_ms * 1000, unit_us
+const groupsModule: LuaText = { file: 'lua/shared/queue/groups.lua', taken: [72, 3, 26, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 155, 9, -198, 7, 219, 12, -229, 10], text: `local function note_time(a)
+a.token=math.max(a.token,a.now_us-1)
 end
-local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
-return rate.rate_burst * unit_us + rounded_us, unit_us
-end
-local function bounded_arrival(arrival_us, rate, now_us)
-local span_us = spans_of(rate)
-return math.min(arrival_us, math.floor(now_us + span_us))
-end
-local function rate_of(settings)
-return {
-rate_limit = settings.rate_limit,
-rate_window_ms = settings.rate_window_ms,
-rate_burst = settings.rate_burst,
-}
-end
-local function arrival_by(rate, arrival_us, before, now_us)
-local is_same = rate.rate_limit == before.rate_limit and rate.rate_window_ms == before.rate_window_ms
-if is_same or rate.rate_limit == 0 or before.rate_limit == 0 or arrival_us <= now_us then
-return arrival_us
-end
-local span_us, unit_us = spans_of(before)
-local used = math.min(arrival_us - now_us, span_us) / unit_us
-local _, other_us = spans_of(rate)
-return math.floor(now_us + used * other_us)
-end
-local function starts_left(arrival_us, rate, now_us)
-local span_us = spans_of(rate)
-local left_us = span_us - math.max(0, arrival_us - now_us)
-return math.max(0, math.floor(left_us * rate.rate_limit / (rate.rate_window_ms * 1000) + 0.000000001))
-end
-local function arrival_after(arrival_us, rate, now_us, starts)
-local _, unit_us = spans_of(rate)
-local round = rate.rate_burst > 0 and math.ceil or math.floor
-return math.max(arrival_us, now_us) + round(starts * unit_us)
-end
-local function next_start_in_ms(arrival_us, rate, now_us)
-local span_us, unit_us = spans_of(rate)
-local ahead_us = math.min(arrival_us - now_us, span_us)
-return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
-end
-local function next_interval(recurrence, after_ms)
-local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
-return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
-end
-local function note_time(queue)
-queue.token = math.max(queue.token, queue.now_us - 1)
-end
-local function new_group(number)
-return {
-number = number,
-ready = 0,
-claimed = 0,
-in_ring = false,
-paused = false,
-concurrency = 0,
-rate_limit = 0,
-rate_window_ms = 0,
-rate_burst = 0,
-arrival_us = 0,
-}
-end
-local function read_group(groups, name)
-local stored = redis.call('HGET', groups, name)
-if not stored then
+local function read_group(a,b)
+local c=redis.call('HGET',a,b)
+if not c then
 return nil
 end
-local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
-string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-local group = {
-number = tonumber(number),
-ready = tonumber(ready),
-claimed = tonumber(claimed),
-in_ring = in_ring == '1',
-paused = paused == '1',
-concurrency = tonumber(concurrency),
-rate_limit = tonumber(rate_limit),
-rate_window_ms = tonumber(rate_window_ms),
-rate_burst = 0,
-arrival_us = tonumber(arrival_us),
+local d,e,f,g,h,i,j,k,l=
+string.match(c,'^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+local m={
+number=tonumber(d),
+ready=tonumber(e),
+claimed=tonumber(f),
+in_ring=g=='1',
+paused=h=='1',
+concurrency=tonumber(i),
+rate_limit=tonumber(j),
+rate_window_ms=tonumber(k),
+rate_burst=0,
+arrival_us=tonumber(l),
 }
-if group.rate_limit > 0 then
-group.rate_burst = read_burst(groups, '\\255' .. name, group)
+if m.rate_limit>0 then
+m.rate_burst=read_burst(a,'\\255'..b,m)
 end
-return group
+return m
 end
-local function open_group(groups, queue, name)
-local group = read_group(groups, name)
-if not group then
-queue.groups = queue.groups + 1
-group = new_group(queue.groups)
-end
-return group
-end
-local function save_group(groups, name, group, now_us)
-local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
-if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
-redis.call('HDEL', groups, name)
+local function save_group(a,b,c,d)
+local e=c.paused or c.concurrency>0 or c.rate_limit>0
+if c.ready+c.claimed==0 and not c.in_ring and not e then
+redis.call('HDEL',a,b)
 return
 end
-local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
-local text = string.format(
+local f=c.arrival_us>d and c.arrival_us or 0
+local g=string.format(
 '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
-group.number,
-group.ready,
-group.claimed,
-group.in_ring and 1 or 0,
-group.paused and 1 or 0,
-group.concurrency,
-group.rate_limit,
-group.rate_window_ms,
-arrival_us
+c.number,
+c.ready,
+c.claimed,
+c.in_ring and 1 or 0,
+c.paused and 1 or 0,
+c.concurrency,
+c.rate_limit,
+c.rate_window_ms,
+f
 )
-redis.call('HSET', groups, name, text)
+redis.call('HSET',a,b,g)
 end
-local function held_for_ms(group, now_us)
-if group.rate_limit == 0 then
+local function spans_of(a)
+local b=a.rate_window_ms*1000/a.rate_limit
+if a.rate_burst==0 then
+return a.rate_window_ms*1000,b
+end
+local c=b%1>0 and math.min(a.rate_burst-1,math.floor(b))or 0
+return a.rate_burst*b+c,b
+end
+local function bounded_arrival(a,b,c)
+local d=spans_of(b)
+return math.min(a,math.floor(c+d))
+end
+local function next_start_in_ms(a,b,c)
+local d,e=spans_of(b)
+local f=math.min(a-c,d)
+return math.max(0,math.ceil((f+e-d)/1000))
+end
+local function held_for_ms(a,b)
+if a.rate_limit==0 then
 return 0
 end
-group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-return next_start_in_ms(group.arrival_us, group, now_us)
+a.arrival_us=bounded_arrival(a.arrival_us,a,b)
+return next_start_in_ms(a.arrival_us,a,b)
 end
-local function hold_back(held, name, wait_ms, now_us)
-redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+local function hold_back(a,b,c,d)
+redis.call('ZADD',a,string.format('%.0f',math.floor(d/1000)+c),b)
 end
-local function place_group(keys, name, group, now_us)
-local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
-if group.in_ring or group.paused or group.ready == 0 or is_full then
-save_group(keys.groups, name, group, now_us)
+local function place_group(a,b,c,d)
+local e=c.concurrency>0 and c.claimed>=c.concurrency
+if c.in_ring or c.paused or c.ready==0 or e then
+save_group(a.groups,b,c,d)
 return false
 end
-local wait_ms = held_for_ms(group, now_us)
-group.in_ring = wait_ms == 0
-save_group(keys.groups, name, group, now_us)
-if not group.in_ring then
-hold_back(keys.held, name, wait_ms, now_us)
+local f=held_for_ms(c,d)
+c.in_ring=f==0
+save_group(a.groups,b,c,d)
+if not c.in_ring then
+hold_back(a.held,b,f,d)
 return true
-elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
-group.in_ring = false
-save_group(keys.groups, name, group, now_us)
-hold_back(keys.held, name, 0, now_us)
+elseif type(redis.pcall('RPUSH',a.turns,b))=='table'then
+c.in_ring=false
+save_group(a.groups,b,c,d)
+hold_back(a.held,b,0,d)
 return true
 end
 return false
 end
-local function rank_of(priority)
-return string.format('%010.0f', 2147483648 - priority)
+local function free_in_group(a,b,c)
+local d=read_group(a.groups,b)
+if d then
+d.claimed=math.max(0,d.claimed-1)
+place_group(a,b,d,c)
 end
-local function join_group(keys, queue, job, seq, in_front)
-local group = open_group(keys.groups, queue, job.group)
-redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
-group.ready = group.ready + 1
-place_group(keys, job.group, group, queue.now_us)
 end
-local function leave_group(keys, job, seq, now_us)
-local group = read_group(keys.groups, job.group)
-if not group or redis.call('ZREM', keys.grouped, rank_of(job.priority) .. seq, '0000000000' .. seq) == 0 then
+local function new_group(a)
+return{
+number=a,
+ready=0,
+claimed=0,
+in_ring=false,
+paused=false,
+concurrency=0,
+rate_limit=0,
+rate_window_ms=0,
+rate_burst=0,
+arrival_us=0,
+}
+end
+local function open_group(a,b,c)
+local d=read_group(a,c)
+if not d then
+b.groups=b.groups+1
+d=new_group(b.groups)
+end
+return d
+end
+local function rank_of(a)
+return string.format('%010.0f',2147483648-a)
+end
+local function join_group(a,b,c,d,e)
+local f=open_group(a.groups,b,c.group)
+redis.call('ZADD',a.grouped,f.number,(e and'0000000000'or rank_of(c.priority))..d)
+f.ready=f.ready+1
+place_group(a,c.group,f,b.now_us)
+end
+local function look_at_held(a,b,c)
+for d,e in ipairs(b)do
+local f=read_group(a.groups,e)
+if not f or not place_group(a,e,f,c)then
+redis.call('ZREM',a.held,e)
+end
+end
+end
+local function next_interval(a,b)
+local c,d=a.every_ms,a.offset_ms
+return(math.floor((b-d)/c)+1)*c+d
+end
+local function release_held(a,b,c)
+local d=math.floor(b/1000)
+look_at_held(a,redis.call('ZRANGEBYSCORE',a.held,'-inf',d,'LIMIT','0',c),b)
+end
+local function starts_left(a,b,c)
+local d=spans_of(b)
+local e=d-math.max(0,a-c)
+return math.max(0,math.floor(e*b.rate_limit/(b.rate_window_ms*1000)+0.000000001))
+end
+local function arrival_after(a,b,c,d)
+local e,f=spans_of(b)
+local g=b.rate_burst>0 and math.ceil or math.floor
+return math.max(a,c)+g(d*f)
+end
+local function leave_group(a,b,c,d)
+local e=read_group(a.groups,b.group)
+if not e or redis.call('ZREM',a.grouped,rank_of(b.priority)..c,'0000000000'..c)==0 then
 return false
 end
-group.ready = group.ready - 1
-save_group(keys.groups, job.group, group, now_us)
+e.ready=e.ready-1
+save_group(a.groups,b.group,e,d)
 return true
 end
-local function free_in_group(keys, name, now_us)
-local group = read_group(keys.groups, name)
-if group then
-group.claimed = math.max(0, group.claimed - 1)
-place_group(keys, name, group, now_us)
+local function rate_of(a)
+return{
+rate_limit=a.rate_limit,
+rate_window_ms=a.rate_window_ms,
+rate_burst=a.rate_burst,
+}
+end
+local function try_group(a,b,c)
+if c then
+redis.call('ZADD',a.held,'XX','0','')
+end
+redis.call('LREM',a.turns,'0','')
+redis.call('ZREM',a.held,'')
+redis.call('ZADD',a.held,'XX','0','')
+redis.call('HDEL',a.groups,'')
+if b.began_us>0 then
+redis.call('HSET',a.meta,'codec',b.codec)
 end
 end
-local function look_at_held(keys, names, now_us)
-for _, name in ipairs(names) do
-local group = read_group(keys.groups, name)
-if not group or not place_group(keys, name, group, now_us) then
-redis.call('ZREM', keys.held, name)
+local function arrival_by(a,b,c,d)
+local e=a.rate_limit==c.rate_limit and a.rate_window_ms==c.rate_window_ms
+if e or a.rate_limit==0 or c.rate_limit==0 or b<=d then
+return b
 end
-end
-end
-local function release_held(keys, now_us, most)
-local now_ms = math.floor(now_us / 1000)
-look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
-end
-local function try_group(keys, queue, grows)
-if grows then
-redis.call('ZADD', keys.held, 'XX', '0', '')
-end
-redis.call('LREM', keys.turns, '0', '')
-redis.call('ZREM', keys.held, '')
-redis.call('ZADD', keys.held, 'XX', '0', '')
-redis.call('HDEL', keys.groups, '')
-if queue.began_us > 0 then
-redis.call('HSET', keys.meta, 'codec', queue.codec)
-end
+local f,g=spans_of(c)
+local h=math.min(b-d,f)/g
+local i,j=spans_of(a)
+return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [22, 5, 2, 13, 1, 3, 1, 3, 2, 4, 2, 11, 2, 6, 2, 16, 3, 7, 1, 3, 3, 18, 2, 10, 1, 2, 2, 5, 1, 17, 2, 7, 1, 3, 2, 5, 2, 4, 2, 4, 4, 2, 1, 6, 2, 8, 3, 19, 3, 14, 10, 11, 2, 5, 2, 12, 2, 7, 1, 5, 3, 7, 1, 16, 1, 6, 4, 3, 2, 5], text: `local function end_watch(queue, score)
-if score >= 1125899906842624 and score < 2251799813685248 then
-queue.watch_ms = 0
+const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -95, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
+local d=redis.pcall('ZREM',a,unpack(c))
+local e=type(d)=='number'
+b.idle=b.idle-(e and d or 0)
+return e
+end
+local function end_watch(a,b)
+if b>=1125899906842624 and b<2251799813685248 then
+a.watch_ms=0
 end
 end
-local function pop_idle(idle, queue)
-local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
-local name, score = popped[1], popped[2]
-if popped.err then
-return nil
-elseif not name then
-queue.idle = 0
-return nil
+local function leave_idle(a,b,c)
+local d=b.idle>0 and c~=''and tonumber(redis.pcall('ZSCORE',a,c))
+if d and remove_idle(a,b,{c})then
+end_watch(b,d)
 end
-queue.idle = queue.idle - 1
-end_watch(queue, tonumber(score))
-return name
+return d
 end
-local function ticket_of(worker)
-return { id = string.match(worker, '^[^:]*'), listens = 1 }
+local function ticket_of(a)
+return{id=string.match(a,'^[^:]*'),listens=1}
 end
-local function come_message(ticket)
-return 'come ' .. ticket.id .. ' 0'
-end
-local function tell_idle(worker, how)
-local ticket = ticket_of(worker)
-return tell_process(ticket, come_message(ticket), how)
-end
-local function has_second(idle, queue, process, by_ms)
-local first, last = 2251799813685248 + queue.now_ms, 2251799813685248 + by_ms
-local names = redis.pcall('ZRANGEBYSCORE', idle, first, last, 'LIMIT', '0', '3')
-for _, name in ipairs(names) do
-local ticket = ticket_of(name)
-if process_of(ticket) ~= process and listens_here(ticket, queue.how) ~= false then
+local function has_second(a,b,c,d)
+local e,f=2251799813685248+b.now_ms,2251799813685248+d
+local g=redis.pcall('ZRANGEBYSCORE',a,e,f,'LIMIT','0','3')
+for h,i in ipairs(g)do
+local j=ticket_of(i)
+if process_of(j)~=c and listens_here(j,b.how)~=false then
 return true
 end
 end
 return false
 end
-local function remove_idle(idle, queue, names)
-local removed = redis.pcall('ZREM', idle, unpack(names))
-local may = type(removed) == 'number'
-queue.idle = queue.idle - (may and removed or 0)
-return may
+local function see_to_second(a,b,c,d)
+if b.idle>0 and not has_second(a,b,c,d)then
+local function come_message(a)
+return'come '..a.id..' 0'
 end
-local function drop_gone(idle, queue)
-local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
-for at = 1, #names, 2 do
-processes[#processes + 1] = process_of({ id = names[at] })
+local function tell_idle(a,b)
+local c=ticket_of(a)
+return tell_process(c,come_message(c),b)
 end
-local listening = processes[1] and listening_here(processes, queue.how)
-for at, process in ipairs(listening and processes or {}) do
-if not listening[process] then
-gone[#gone + 1] = names[at * 2 - 1]
-end_watch(queue, tonumber(names[at * 2]))
-end
-end
-if gone[1] then
-remove_idle(idle, queue, gone)
-end
-end
-local function pop_living(idle, queue)
-for _ = 1, 500, 100 do
-local name = pop_idle(idle, queue)
-local listens = name and listens_here(ticket_of(name), queue.how)
-if listens ~= false then
-return name, listens
-end
-drop_gone(idle, queue)
-end
-end
-local function call_one_of(some, idle, queue, process, by_ms)
-local own = 0
-for at = 1, #some, 2 do
-local name, score = some[at], tonumber(some[at + 1])
-if process_of({ id = name }) == process then
-own = own + 1
+local function call_one_of(a,b,c,d,e)
+local f=0
+for g=1,#a,2 do
+local h,i=a[g],tonumber(a[g+1])
+if process_of({id=h})==d then
+f=f+1
 else
-end_watch(queue, score)
-local is_late = score >= 2251799813685248 and score < 2251799813685248 + queue.now_ms - 1000
-if not is_late and tell_idle(name, queue.how) then
-redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
-return true, own
+end_watch(c,i)
+local j=i>=2251799813685248 and i<2251799813685248+c.now_ms-1000
+if not j and tell_idle(h,c.how)then
+redis.pcall('ZADD',b,2251799813685248+e,h)
+return true,f
 end
-remove_idle(idle, queue, { name })
+remove_idle(b,c,{h})
 end
 end
-return false, own
+return false,f
 end
-local function call_second(idle, queue, process, by_ms)
-local from, count = 0, 10
-while from < 500 do
-local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
-local called, own = call_one_of(some, idle, queue, process, by_ms)
-if called or #some < 2 * count then
+local function call_second(a,b,c,d)
+local e,f=0,10
+while e<500 do
+local g=redis.pcall('ZRANGE',a,e,e+f-1,'WITHSCORES')
+local h,i=call_one_of(g,a,b,c,d)
+if h or#g<2*f then
 return
 end
-from, count = from + own, 100
+e,f=e+i,100
 end
-call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms)
+call_one_of(redis.pcall('ZRANGE',a,'-3','-1','WITHSCORES'),a,b,c,d)
 end
-local function see_to_second(idle, queue, process, by_ms)
-if queue.idle > 0 and not has_second(idle, queue, process, by_ms) then
-call_second(idle, queue, process, by_ms)
+call_second(a,b,c,d)
 end
 end
-local function call_idle(idle, queue, count)
-local first, several
-for _ = 1, count do
-local name = pop_living(idle, queue)
-if not name then
-break
-end
-local ticket = ticket_of(name)
-publish_to(ticket, come_message(ticket), queue.how)
-local process = process_of(ticket)
-several = several or (first and first ~= process)
-first = first or process
-end
-if first and not several then
-see_to_second(idle, queue, first, queue.now_ms + 1000)
-end
-end
-local function leave_idle(idle, queue, name)
-local score = queue.idle > 0 and name ~= '' and tonumber(redis.pcall('ZSCORE', idle, name))
-if score and remove_idle(idle, queue, { name }) then
-end_watch(queue, score)
-end
-return score
-end
-local function is_watched(queue)
-return queue.watch_ms + 1000 > queue.now_ms
-end
-local function see_to(idle, queue, due_ms)
-if queue.idle > 0 and (not is_watched(queue) or due_ms < queue.watch_ms) then
-call_idle(idle, queue, 1)
-end
-end
-local function called_until(score, now_ms)
-local by_ms = (score or 0) - 2251799813685248
-return by_ms > now_ms and by_ms or nil
-end
-local function watching_process(idle)
-local first = redis.pcall('ZRANGEBYSCORE', idle, 1125899906842624, '(2251799813685248', 'LIMIT', '0', '10')
-return first[1] and process_of({ id = first[#first] })
-end
-local function stand_idle(idle, queue, name, score)
-local added = redis.pcall('ZADD', idle, score, name)
-if added == 1 or queue.idle == 0 and added == 0 then
-queue.idle = queue.idle + 1
-redis.pcall('PEXPIRE', idle, '7200000')
-end
-return type(added) == 'number'
-end
-local function second_until(idle, queue, process)
-local by_ms = queue.watch_ms + 1000
-local watching = watching_process(idle)
-if watching == process or has_second(idle, queue, watching, by_ms) then
+local function pop_idle(a,b)
+local c=b.idle>0 and redis.pcall('ZPOPMIN',a)or{}
+local d,e=c[1],c[2]
+if c.err then
+return nil
+elseif not d then
+b.idle=0
 return nil
 end
-return by_ms
+b.idle=b.idle-1
+end_watch(b,tonumber(e))
+return d
 end
-local function wait_idle(idle, queue, worker, due_ms, score)
-local process, by_ms = process_of({ id = worker }), called_until(score, queue.now_ms)
-queue.idlers = queue.idlers + 1
-if due_ms and not (is_watched(queue) and queue.watch_ms <= due_ms) then
-see_to_second(idle, queue, process, due_ms + 1000)
-queue.watch_ms = stand_idle(idle, queue, worker, 1125899906842624 + queue.idlers) and due_ms or 0
-return math.max(1, math.min(due_ms, by_ms or math.huge) - queue.now_ms)
+local function drop_gone(a,b)
+local c,d,e=redis.pcall('ZRANGE',a,'0','99','WITHSCORES'),{},{}
+for f=1,#c,2 do
+d[#d+1]=process_of({id=c[f]})
 end
-if by_ms and by_ms > (due_ms and queue.watch_ms or queue.now_ms) + 1000 then
-by_ms = nil
+local f=d[1]and listening_here(d,b.how)
+for g,h in ipairs(f and d or{})do
+if not f[h]then
+e[#e+1]=c[g*2-1]
+end_watch(b,tonumber(c[g*2]))
 end
-if due_ms and not by_ms and queue.idle > 0 then
-by_ms = second_until(idle, queue, process)
 end
-if not stand_idle(idle, queue, worker, by_ms and 2251799813685248 + by_ms or queue.idlers) then
+if e[1]then
+remove_idle(a,b,e)
+end
+end
+local function pop_living(a,b)
+for c=1,500,100 do
+local d=pop_idle(a,b)
+local e=d and listens_here(ticket_of(d),b.how)
+if e~=false then
+return d,e
+end
+drop_gone(a,b)
+end
+end
+local function call_idle(a,b,c)
+local d,e
+for f=1,c do
+local g=pop_living(a,b)
+if not g then
+break
+end
+local h=ticket_of(g)
+publish_to(h,come_message(h),b.how)
+local i=process_of(h)
+e=e or(d and d~=i)
+d=d or i
+end
+if d and not e then
+see_to_second(a,b,d,b.now_ms+1000)
+end
+end
+local function is_watched(a)
+return a.watch_ms+1000>a.now_ms
+end
+local function see_to(a,b,c)
+if b.idle>0 and(not is_watched(b)or c<b.watch_ms)then
+call_idle(a,b,1)
+end
+end
+local function called_until(a,b)
+local c=(a or 0)-2251799813685248
+return c>b and c or nil
+end
+local function watching_process(a)
+local b=redis.pcall('ZRANGEBYSCORE',a,1125899906842624,'(2251799813685248','LIMIT','0','10')
+return b[1]and process_of({id=b[#b]})
+end
+local function wait_idle(a,b,c,d,e)
+local f,g=process_of({id=c}),called_until(e,b.now_ms)
+b.idlers=b.idlers+1
+local function stand_idle(a,b,c,d)
+local e=redis.pcall('ZADD',a,d,c)
+if e==1 or b.idle==0 and e==0 then
+b.idle=b.idle+1
+redis.pcall('PEXPIRE',a,'7200000')
+end
+return type(e)=='number'
+end
+if d and not(is_watched(b)and b.watch_ms<=d)then
+see_to_second(a,b,f,d+1000)
+b.watch_ms=stand_idle(a,b,c,1125899906842624+b.idlers)and d or 0
+return math.max(1,math.min(d,g or math.huge)-b.now_ms)
+end
+if g and g>(d and b.watch_ms or b.now_ms)+1000 then
+g=nil
+end
+if d and not g and b.idle>0 then
+local function second_until(a,b,c)
+local d=b.watch_ms+1000
+local e=watching_process(a)
+if e==c or has_second(a,b,e,d)then
+return nil
+end
+return d
+end
+g=second_until(a,b,f)
+end
+if not stand_idle(a,b,c,g and 2251799813685248+g or b.idlers)then
 return 1000
 end
-return by_ms and math.max(1, by_ms - queue.now_ms) or 0
+return g and math.max(1,g-b.now_ms)or 0
 end
-local function wait_for_work(keys, queue, settings, worker, score, has_room)
-local now_ms, wait_ms = queue.now_ms, next_start_ms(queue, settings)
-if has_room and queue.ready > 0 and has_more(keys, queue) then
-wait_ms = 1
+local function look_again(a,b)
+return a.is_behind and math.min(b,a.now_ms+1000)or b
 end
-local due_ms = next_due_ms(keys, queue, settings)
-due_ms = due_ms and look_again(queue, due_ms)
-note_due(queue, due_ms or math.huge)
-if wait_ms > 0 then
-due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function wait_for_work(a,b,c,d,e,f)
+local g,h=b.now_ms,next_start_ms(b,c)
+if f and b.ready>0 and has_more(a,b)then
+h=1
 end
-note_time(queue)
-return wait_idle(keys.idle, queue, worker, due_ms, score)
+local i=next_due_ms(a,b,c)
+i=i and look_again(b,i)
+note_due(b,i or math.huge)
+if h>0 then
+i=math.min(i or math.huge,g+h)
 end
-local function may_hand(ready, queue, codec, name, payload)
-return queue.idle > 0
-and queue.how.counted
-and codec == 'json'
-and #payload <= 8192
-and not string.find(name, '\\n', 1, true)
-and not queue.settings
-and queue.marks % 4 == 0
-and queue.due_ms > queue.now_ms
-and redis.call('EXISTS', ready) == 0
+note_time(b)
+return wait_idle(a.idle,b,d,i,e)
 end
-local function take_back_handed(keys, handed)
-local at_ms = math.floor(handed.seq / 1000)
-local run = pack_new_run('r', at_ms, handed.size, 1, handed.name)
-redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
+local function see_to_rest(a,b)
+if b.due_ms<=b.now_ms then
+see_to(a,b,b.now_ms)
 end
-local function store_handed(keys, queue, handed)
-local scores, marks = { exact(handed.ends_ms), handed.seq }, queue.marks
-local run = pack_claimed_run(handed.token, 1, queue.now_ms, handed.size, 1, handed.name)
-redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
-widen(queue, 32, scores, '+inf')
-if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
+end
+local function may_hand(a,b,c,d,e)
+return b.idle>0
+and b.how.counted
+and c=='json'
+and#e<=8192
+and not string.find(d,'\\n',1,true)
+and not b.settings
+and b.marks%4==0
+and b.due_ms>b.now_ms
+and redis.call('EXISTS',a)==0
+end
+local function hand_over(a,b,c,d,e,f)
+local g={c,f}
+widen(b,16,g,'~')
+redis.call('HSET',a.jobs,unpack(g))
+local h,i=b.now_ms,next_token(b.token,b.now_us)
+local j,k=pop_living(a.idle,b)
+if not j then
+return false,true
+end
+local l,m=tonumber(string.match(j,':(%d+)$')),ticket_of(j)
+if not k or not l then
+publish_to(m,come_message(m),b.how)
+see_to_second(a.idle,b,process_of(m),h+1000)
+return false,true
+end
+local n=h+l
+local o={seq=c,name=d,size=#f,token=i,ends_ms=n}
+local p={'job',m.id,c,exact(i),exact(n)}
+local q=table.concat(p,' ')..'\\n'..d..'\\n'..e
+local function take_back_handed(a,b)
+local c=math.floor(b.seq/1000)
+local d=pack_new_run('r',c,b.size,1,b.name)
+redis.call('HSET',a.jobs,'r'..b.seq,d)
+end
+local function store_handed(a,b,c)
+local d,e={exact(c.ends_ms),c.seq},b.marks
+local f=pack_claimed_run(c.token,1,b.now_ms,c.size,1,c.name)
+redis.call('HSET',a.jobs,'r'..c.seq,f)
+widen(b,32,d,'+inf')
+if type(redis.pcall('ZADD',a.leases,unpack(d)))=='number'then
 return true
 end
-queue.marks = marks
-take_back_handed(keys, handed)
+b.marks=e
+take_back_handed(a,c)
 return false
 end
-local function take_back_lease(keys, handed)
-if type(redis.pcall('ZREM', keys.leases, handed.seq)) == 'table' then
+local function take_back_lease(a,b)
+if type(redis.pcall('ZREM',a.leases,b.seq))=='table'then
 return false
 end
-take_back_handed(keys, handed)
+take_back_handed(a,b)
 return true
 end
-local function note_handed(queue, handed)
-note_due(queue, handed.ends_ms)
-note_alike(queue, note_key('w', handed.name), 0, 1, 0, 0)
-queue.token, queue.claimed = handed.token, queue.claimed + handed.size
-end
-local function hand_over(keys, queue, seq, name, payload, record)
-local fields = { seq, record }
-widen(queue, 16, fields, '~')
-redis.call('HSET', keys.jobs, unpack(fields))
-local now_ms, token = queue.now_ms, next_token(queue.token, queue.now_us)
-local worker, listens = pop_living(keys.idle, queue)
-if not worker then
-return false, true
-end
-local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
-if not listens or not lease_ms then
-publish_to(ticket, come_message(ticket), queue.how)
-see_to_second(keys.idle, queue, process_of(ticket), now_ms + 1000)
-return false, true
-end
-local ends_ms = now_ms + lease_ms
-local handed = { seq = seq, name = name, size = #record, token = token, ends_ms = ends_ms }
-local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
-local letter = table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload
 if
-not store_handed(keys, queue, handed)
-or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, handed)
+not store_handed(a,b,o)
+or not publish_to(m,q,b.how)and take_back_lease(a,o)
 then
-return false, true
+return false,true
 end
-note_handed(queue, handed)
-see_to(keys.idle, queue, ends_ms)
-return true, false
+local function note_handed(a,b)
+note_due(a,b.ends_ms)
+note_alike(a,note_key('w',b.name),0,1,0,0)
+a.token,a.claimed=b.token,a.claimed+b.size
 end
-local function look_again(queue, due_ms)
-return queue.is_behind and math.min(due_ms, queue.now_ms + 1000) or due_ms
-end
-local function see_to_rest(idle, queue)
-if queue.due_ms <= queue.now_ms then
-see_to(idle, queue, queue.now_ms)
-end
+note_handed(b,o)
+see_to(a.idle,b,n)
+return true,false
 end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 4, 26, 2, 45, 13, 3, 1, 3, 2, 3, 2, 8, 4, 11, 1, 10, 1, 3, 6, 8, 1, 4, 1, 3, 2, 6, 3, 12, 2, 4, 6, 7, 2, 12, 5, 18, 2, 36, 3, 10], text: `local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
-local function full_head(job)
+const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 32, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local BACKOFF,BACKOFF_MS,BACKOFF_MAX_MS,JITTER=3,1000,3600000,20
+local function read_job(a,b)
+if string.byte(a)>0 then
+local c,d=plain_name(a,b)
+return{
+is_plain=true,
+body_at=d,
+name=c,
+priority=0,
+max_attempts=3,
+max_run_ms=0,
+backoff=BACKOFF,
+backoff_ms=BACKOFF_MS,
+backoff_max_ms=BACKOFF_MAX_MS,
+jitter=JITTER,
+group='',
+id='',
+unique='',
+trace='',
+tags='',
+keep_result_ms=0,
+}
+end
+local c,d,e,f,g,h=struct.unpack('>BHc0i4HI4',a)
+local i,j,k,l,m=struct.unpack('>BI4I4B',a,h)
+local n,o,p,q,r,s,t=
+struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4',a,m)
+return{
+is_plain=false,
+body_at=t,
+name=d,
+priority=e,
+max_attempts=f,
+max_run_ms=g,
+backoff=i,
+backoff_ms=j,
+backoff_max_ms=k,
+jitter=l,
+group=n,
+id=o,
+unique=p,
+trace=q,
+tags=r,
+keep_result_ms=s,
+}
+end
+local function has_flag(a,b)
+return a%(b*2)>=b
+end
+local function fields_of(a)
+local b={}
+for c,d in ipairs(a)do
+b[c*2-1]=d
+b[c*2]='r'..d
+end
+return b
+end
+local function tell_options(a,b,c,d)
+a[#a+1]=b
+a[#a+1]=d.id==''and c or d.id
+a[#a+1]=d.priority
+a[#a+1]=d.max_attempts
+a[#a+1]=d.max_run_ms
+a[#a+1]=d.group
+a[#a+1]=d.trace
+a[#a+1]=d.tags
+end
+local function payload_of(a,b,c,d,e)
+if has_flag(e,64)then
+return redis.call('HGET',a,'b'..b)
+end
+return string.sub(c,d)
+end
+local function with_flag(a,b)
+return has_flag(a,b)and a or a+b
+end
+local function flagged(a,b)
+return a==1 and b or with_flag(a,b)
+end
+local function record_fields(a,b,c,d)
+if#d<=16384 then
+return{b,c..d},#c+#d,0
+end
+set_mark(a,128)
+a.stands_apart=true
+return{b,c,'b'..b,d},#c+#d,64
+end
+local function full_head(a)
 return struct.pack(
 '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
 0,
-#job.name,
-job.name,
-job.priority,
-job.max_attempts,
-job.max_run_ms,
-job.backoff,
-job.backoff_ms,
-job.backoff_max_ms,
-job.jitter,
-#job.group,
-job.group,
-#job.id,
-job.id,
-#job.unique,
-job.unique,
-#job.trace,
-job.trace,
-#job.tags,
-job.tags,
-job.keep_result_ms
+#a.name,
+a.name,
+a.priority,
+a.max_attempts,
+a.max_run_ms,
+a.backoff,
+a.backoff_ms,
+a.backoff_max_ms,
+a.jitter,
+#a.group,
+a.group,
+#a.id,
+a.id,
+#a.unique,
+a.unique,
+#a.trace,
+a.trace,
+#a.tags,
+a.tags,
+a.keep_result_ms
 )
 end
-local function read_job(record, usual)
-if string.byte(record) > 0 then
-local name, body_at = plain_name(record, usual)
-return {
-is_plain = true,
-body_at = body_at,
-name = name,
-priority = 0,
-max_attempts = 3,
-max_run_ms = 0,
-backoff = BACKOFF,
-backoff_ms = BACKOFF_MS,
-backoff_max_ms = BACKOFF_MAX_MS,
-jitter = JITTER,
-group = '',
-id = '',
-unique = '',
-trace = '',
-tags = '',
-keep_result_ms = 0,
-}
+local function add_run(a,b,c)
+a[#a+1]='r'..b
+a[#a+1]=c
 end
-local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
-local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-local group, id, unique, trace, tags, keep_result_ms, body_at =
-struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
-return {
-is_plain = false,
-body_at = body_at,
-name = name,
-priority = priority,
-max_attempts = max_attempts,
-max_run_ms = max_run_ms,
-backoff = backoff,
-backoff_ms = backoff_ms,
-backoff_max_ms = backoff_max_ms,
-jitter = jitter,
-group = group,
-id = id,
-unique = unique,
-trace = trace,
-tags = tags,
-keep_result_ms = keep_result_ms,
-}
+local function size_of(a,b)
+return b and b.size or#a
 end
-local function has_flag(flags, flag)
-return flags % (flag * 2) >= flag
-end
-local function with_flag(flags, flag)
-return has_flag(flags, flag) and flags or flags + flag
-end
-local function flagged(flags, flag)
-return flags == 1 and flag or with_flag(flags, flag)
-end
-local function fields_of(numbers)
-local fields = {}
-for at, seq in ipairs(numbers) do
-fields[at * 2 - 1] = seq
-fields[at * 2] = 'r' .. seq
-end
-return fields
-end
-local function find_job(keys, id)
-local seq = string.find(id, '^%d+$') and id or redis.call('HGET', keys.ids, 'i' .. id)
-if not seq then
+local function find_job(a,b)
+local c=string.find(b,'^%d+$')and b or redis.call('HGET',a.ids,'i'..b)
+if not c then
 return nil
 end
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-if not stored[1] then
+local d=redis.call('HMGET',a.jobs,c,'r'..c)
+if not d[1]then
 return nil
 end
-return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+return c,d[1],d[2]and unpack_run(d[2])or nil
 end
-local STATES = {
-r = 'ready',
-b = 'ready',
-w = 'blocked',
-s = 'scheduled',
-c = 'claimed',
-x = 'stopping',
-d = 'dead',
-f = 'done',
+local function flag_job(a,b,c,d,e,f)
+if e and has_flag(e.flags,f)then
+return e
+elseif not e then
+local g=read_job(d,b.usual).name
+local h=math.floor(c/1000)
+e={state='r',token=0,attempts=0,at_ms=h,size=#d,flags=0,name=g}
+end
+e.flags=flagged(e.flags,f)
+store_run(a,c,e,e.state,e.at_ms)
+return e
+end
+local function state_of(a)
+local STATES={
+r='ready',
+b='ready',
+w='blocked',
+s='scheduled',
+c='claimed',
+x='stopping',
+d='dead',
+f='done',
 }
-local function state_of(run)
-return run and STATES[run.state] or 'ready'
+return a and STATES[a.state]or'ready'
 end
-local function record_fields(queue, seq, head, payload)
-if #payload <= 16384 then
-return { seq, head .. payload }, #head + #payload, 0
+local function tell_job(a,b,c,d,e,f)
+local g=read_job(d,f)
+local h=redis.call('HMGET',b,'e'..c,'p'..c,'o'..c)
+local i,j,k=0,'',''
+if h[1]then
+i,j,k=unpack_failure(h[1])
 end
-set_mark(queue, 128)
-queue.stands_apart = true
-return { seq, head, 'b' .. seq, payload }, #head + #payload, 64
-end
-local function add_run(fields, seq, run)
-fields[#fields + 1] = 'r' .. seq
-fields[#fields + 1] = run
-end
-local function size_of(record, run)
-return run and run.size or #record
-end
-local function payload_of(jobs, seq, record, body_at, flags)
-if has_flag(flags, 64) then
-return redis.call('HGET', jobs, 'b' .. seq)
-end
-return string.sub(record, body_at)
-end
-local function flag_job(jobs, queue, seq, record, run, flag)
-if run and has_flag(run.flags, flag) then
-return run
-elseif not run then
-local name = read_job(record, queue.usual).name
-local at_ms = math.floor(seq / 1000)
-run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
-end
-run.flags = flagged(run.flags, flag)
-store_run(jobs, seq, run, run.state, run.at_ms)
-return run
-end
-local function unflag_job(jobs, seq, run, flag)
-run.flags = run.flags - flag
-store_run(jobs, seq, run, run.state, run.at_ms)
-end
-local function add_line(packed, line, at_ms)
-local last = math.min(#line, 1024)
-while last < #line and string.find(line, '^[\\128-\\191]', last + 1) do
-last = last - 1
-end
-return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), 100, 0)
-end
-local function rewrite_job(jobs, queue, seq, job, run, record)
-local changed = full_head(job) .. string.sub(record, job.body_at)
-local state = state_of(run)
-local bytes = state == 'stopping' and 'claimed' or state
-local grown = #changed - #record
-redis.call('HSET', jobs, seq, changed)
-queue[bytes] = queue[bytes] + grown
-if run then
-run.size, run.flags = run.size + grown, run.flags == 1 and 0 or run.flags
-store_run(jobs, seq, run, run.state, run.at_ms)
-end
-end
-local function tell_page(told, jobs, numbers, usual, is_wanted)
-local budget = budget_of(#numbers)
-for from = 1, #numbers, 100 do
-local some = { unpack(numbers, from, math.min(from + 100 - 1, #numbers)) }
-local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
-for at, seq in ipairs(some) do
-local record, packed = stored[at * 2 - 1], stored[at * 2]
-local run = packed and unpack_run(packed)
-if record and is_wanted(seq, record, run) then
-spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
-if not is_left(budget) then
-return from + at - 1
-end
-end
-end
-end
-return #numbers
-end
-local function tell_job(told, jobs, seq, record, run, usual)
-local job = read_job(record, usual)
-local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
-local failed_at_ms, kind, message = 0, '', ''
-if more[1] then
-failed_at_ms, kind, message = unpack_failure(more[1])
-end
-local parts = {
-tonumber(seq),
-job.id == '' and seq or job.id,
-job.name,
-state_of(run),
-run and run.attempts or 0,
-run and run.token or 0,
-run and run.at_ms or math.floor(seq / 1000),
-job.priority,
-job.max_attempts,
-job.max_run_ms,
-job.group,
-string.sub(job.unique, 2),
-job.trace,
-job.tags,
-size_of(record, run),
-payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
-failed_at_ms,
-kind,
-message,
-more[2] or '',
-more[3],
-run and has_flag(run.flags, 16) and 1 or 0,
+local l={
+tonumber(c),
+g.id==''and c or g.id,
+g.name,
+state_of(e),
+e and e.attempts or 0,
+e and e.token or 0,
+e and e.at_ms or math.floor(c/1000),
+g.priority,
+g.max_attempts,
+g.max_run_ms,
+g.group,
+string.sub(g.unique,2),
+g.trace,
+g.tags,
+size_of(d,e),
+payload_of(b,c,d,g.body_at,e and e.flags or 0),
+i,
+j,
+k,
+h[2]or'',
+h[3],
+e and has_flag(e.flags,16)and 1 or 0,
 }
-for _, part in ipairs(parts) do
-told[#told + 1] = part
+for m,n in ipairs(l)do
+a[#a+1]=n
 end
-return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
+return size_of(d,e)+#k+#(h[2]or'')+#(h[3]or'')
 end
-local function tell_options(options, place, seq, job)
-options[#options + 1] = place
-options[#options + 1] = job.id == '' and seq or job.id
-options[#options + 1] = job.priority
-options[#options + 1] = job.max_attempts
-options[#options + 1] = job.max_run_ms
-options[#options + 1] = job.group
-options[#options + 1] = job.trace
-options[#options + 1] = job.tags
+local function tell_page(a,b,c,d,e)
+local f=budget_of(#c)
+for g=1,#c,100 do
+local h={unpack(c,g,math.min(g+100-1,#c))}
+local i=redis.call('HMGET',b,unpack(fields_of(h)))
+for j,k in ipairs(h)do
+local l,m=i[j*2-1],i[j*2]
+local n=m and unpack_run(m)
+if l and e(k,l,n)then
+spend(f,1,tell_job(a,b,k,l,n,d))
+if not is_left(f)then
+return g+j-1
+end
+end
+end
+end
+return#c
+end
+local function add_line(a,b,c)
+local d=math.min(#b,1024)
+while d<#b and string.find(b,'^[\\128-\\191]',d+1)do
+d=d-1
+end
+return add_entry(a,struct.pack('>d',c)..string.sub(b,1,d),100,0)
+end
+local function rewrite_job(a,b,c,d,e,f)
+local g=full_head(d)..string.sub(f,d.body_at)
+local h=state_of(e)
+local i=h=='stopping'and'claimed'or h
+local j=#g-#f
+redis.call('HSET',a,c,g)
+b[i]=b[i]+j
+if e then
+e.size,e.flags=e.size+j,e.flags==1 and 0 or e.flags
+store_run(a,c,e,e.state,e.at_ms)
+end
+end
+local function unflag_job(a,b,c,d)
+c.flags=c.flags-d
+store_run(a,b,c,c.state,c.at_ms)
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [4, 17, 1, 34, 1, 11, 1, 11, 3, 11, 1, 10, 5, 17, 2, 20, 3, 10, 2, 14, 2, 8, 4, 13, 2, 12, 3, 1, 4, 2, 1, 28, 2, 8], text: `local function lease_jobs(keys, queue, taken, lease_ms)
-local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
-local token, events = queue.token, queue.events
-local told, options, runs, ends = {}, {}, {}, {}
-local waited, starting, started, bytes = {}, {}, {}, 0
-for at = 1, #taken, 3 do
-local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-local attempts, size = 1, #record
-local flags, since_ms = 1, seq / 1000
-local name, body_at
-local id = ''
-token = token + 1
-if packed then
-local run = unpack_run(packed)
-attempts, flags, since_ms, size = run.attempts + 1, run.flags, run.at_ms, run.size
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [180, 8, -78, 17, 2, 20, 78, 2, -7, 1, 7, 28, -175, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
+for c=2,#b,2 do
+local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
+local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
+b[c]=pack_new_run('r',k,h,1,l)
 end
-if string.byte(record) > 0 then
-if packed and attempts == 1 and flags == 1 then
-flags = 0
+redis.call('HSET',a,unpack(b))
 end
-name, body_at = plain_name(record, queue.usual)
-else
-local job = read_job(record, queue.usual)
-flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
-tell_options(options, (at - 1) / 3, seq, job)
-if string.sub(job.unique, 1, 1) == 's' then
-starting[seq] = job
-end
-end
-local told_at = #told
-told[told_at + 1] = tonumber(seq)
-told[told_at + 2] = token
-told[told_at + 3] = attempts
-told[told_at + 4] = name
-told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
-runs[#runs + 1] = 'r' .. seq
-runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
-ends[#ends + 1] = ends_ms
-ends[#ends + 1] = seq
-if events then
-started[#started + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
-end
-waited[#waited + 1] = since_ms
-waited[#waited + 1] = name
-bytes = bytes + size
-end
-if next(starting) then
-redis.call('HDEL', keys.ids, '')
-redis.call('HGET', keys.ids, '')
-end
-if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
-redis.call('LTRIM', keys.ready, '0', '-1')
-redis.call('HSET', keys.jobs, unpack(runs))
-end
-local marks = queue.marks
-widen(queue, 32, ends, '+inf')
-if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
-take_back_leases(keys.jobs, queue, taken)
-queue.marks, queue.ghosts = marks, taken.ghosts
-return nil
-end
-leave_taken(keys, queue, taken)
-for seq, job in pairs(starting) do
-free_unique(keys.ids, job, seq, false)
-end
-for _, event in ipairs(started) do
-events[#events + 1] = event
-end
-queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
-note_due(queue, queue.now_ms + lease_ms)
-note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
-return told, options
-end
-local function claim_jobs(keys, queue, settings, room, lease_ms)
-local taken, is_cut = take_ready(keys, queue, room)
-local count = #taken / 3
-if count == 0 then
-leave_taken(keys, queue, taken)
-return {}, {}, 0, 0, 0, is_cut
-end
-local token = next_token(queue.token, queue.now_us) - 1
-queue.token = token
-local told, options = lease_jobs(keys, queue, taken, lease_ms)
-if not told then
-if queue.over == 0 then
-redis.call('ZADD', keys.leases, 'XX', '0', '')
-end
-return nil
-end
-if settings.rate_limit > 0 then
-queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count)
-end
-return told, options, count, token, queue.now_ms + lease_ms, is_cut
-end
-local function claimed_before(keys, token, count, ends_ms)
-local found, from = {}, 0
+local function claimed_before(a,b,c,d)
+local e,f={},0
 repeat
-local numbers = count > 0
-and redis.call('ZRANGEBYSCORE', keys.leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
-or {}
-local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers))) or {}
-for at, seq in ipairs(numbers) do
-local run = stored[at * 2] and unpack_run(stored[at * 2])
-if run and run.token > token and run.token <= token + count then
-found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+local g=c>0
+and redis.call('ZRANGEBYSCORE',a.leases,d,d,'LIMIT',f,'1000')
+or{}
+local h=#g>0 and redis.call('HMGET',a.jobs,unpack(fields_of(g)))or{}
+for i,j in ipairs(g)do
+local k=h[i*2]and unpack_run(h[i*2])
+if k and k.token>b and k.token<=b+c then
+e[k.token-b]={seq=j,record=h[i*2-1],run=k}
 end
 end
-from = from + #numbers
-until #numbers < 1000
-return found
+f=f+#g
+until#g<1000
+return e
 end
-local function tell_again(jobs, found, count, usual)
-local told, options = {}, {}
-local place = 0
-for at = 1, count do
-local each = found[at]
-if each then
-local job = read_job(each.record, usual)
-if not job.is_plain then
-tell_options(options, place, each.seq, job)
+local function tell_again(a,b,c,d)
+local e,f={},{}
+local g=0
+for h=1,c do
+local i=b[h]
+if i then
+local j=read_job(i.record,d)
+if not j.is_plain then
+tell_options(f,g,i.seq,j)
 end
-told[#told + 1] = tonumber(each.seq)
-told[#told + 1] = each.run.token
-told[#told + 1] = each.run.attempts
-told[#told + 1] = job.name
-told[#told + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
-place = place + 1
-end
-end
-return told, options
-end
-local function take_back_records(jobs, fields)
-local names = {}
-for at = 1, #fields, 2 do
-names[#names + 1] = fields[at]
-names[#names + 1] = 'r' .. fields[at]
-end
-for at = 1, #names, 2000 do
-redis.pcall('HDEL', jobs, unpack(names, at, math.min(at + 1999, #names)))
+e[#e+1]=tonumber(i.seq)
+e[#e+1]=i.run.token
+e[#e+1]=i.run.attempts
+e[#e+1]=j.name
+e[#e+1]=payload_of(a,i.seq,i.record,j.body_at,i.run.flags)
+g=g+1
 end
 end
-local function take_back_leases(jobs, queue, taken)
-local runs = {}
-for at = 1, #taken, 3 do
-local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-if not packed then
-local is_plain = string.byte(record) > 0
-local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-packed = pack_new_run('r', math.floor(seq / 1000), #record, is_plain and 1 or 0, name)
+return e,f
 end
-runs[#runs + 1] = 'r' .. seq
-runs[#runs + 1] = packed
+local function reclaim_lost(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0',c)
+local LOST={kind='lost',message='the lease ended before the job did'}
+for e=#d,1,-1 do
+local f=d[e]
+local g=redis.call('HMGET',a.jobs,f,'r'..f)
+redis.call('ZREM',a.leases,f)
+if g[1]then
+local h,i=read_job(g[1],b.usual),unpack_run(g[2])
+end_claim(a,b,h,i)
+if i.state=='x'then
+cancel_job(a,b,f,h,i)
+elseif i.attempts>=h.max_attempts then
+bury_claimed(a,b,f,h,i,LOST)
+count_job(b,'d',i.name)
+else
+happened(b,'reclaimed',f,h,i,LOST.kind)
+local j=place_ready(a,b,h,f,i.size,'b')
+local k={what='l',at_ms=b.now_ms,claimed_ms=i.at_ms,kind=''}
+note_history(a.jobs,f,i,k)
+store_run(a.jobs,f,i,j,b.now_ms)
+note_failure(a.jobs,f,b.now_ms,LOST)
 end
-redis.call('HSET', jobs, unpack(runs))
+if i.state~='x'then
+b.reclaimed=b.reclaimed+1
+count_job(b,'r',i.name)
 end
-local function take_back_runs(jobs, runs)
-for at = 2, #runs, 2 do
-local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
-local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-runs[at] = pack_new_run('r', at_ms, size, 1, name)
 end
-redis.call('HSET', jobs, unpack(runs))
 end
-local function give_back(keys, queue, seq, job, run, due_ms)
-redis.call('ZREM', keys.leases, seq)
-end_claim(keys, queue, job, run)
-happened(queue, 'released', seq, job, run, '')
-local entry = { what = 'g', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
-note_history(keys.jobs, seq, run, entry)
-run.attempts = run.attempts - 1
-if due_ms > queue.now_ms then
-return wait_again(keys, queue, seq, job, run, due_ms)
+return#d
 end
-local state = place_ready(keys, queue, job, seq, run.size, 'b')
-store_run(keys.jobs, seq, run, state, queue.now_ms)
+local function claim_jobs(a,b,c,d,e)
+local f,g=take_ready(a,b,d)
+local h=#f/3
+local function leave_taken(a,b,c)
+if#c.prioritized>0 then
+redis.call('ZREM',a.prioritized,unpack(c.prioritized))
 end
-local function call_for_returned(idle, queue, standing, soonest_ms)
-if queue.idle == 0 then
+if c.passed>0 and redis.pcall('LTRIM',a.ready,string.format('%d',c.passed),'-1').err then
+b.ghosts=math.max(b.ghosts,c.ghosts)+c.listed
+end
+end
+if h==0 then
+leave_taken(a,b,f)
+return{},{},0,0,0,g
+end
+local i=next_token(b.token,b.now_us)-1
+b.token=i
+local function lease_jobs(a,b,c,d)
+local e=string.format('%.0f',b.now_ms+d)
+local f,g=b.token,b.events
+local h,i,j,k={},{},{},{}
+local l,m,n,o={},{},{},0
+for p=1,#c,3 do
+local q,r,s=c[p],c[p+1],c[p+2]
+local t,u=1,#r
+local v,w=1,q/1000
+local x,y
+local z=''
+f=f+1
+if s then
+local A=unpack_run(s)
+t,v,w,u=A.attempts+1,A.flags,A.at_ms,A.size
+end
+if string.byte(r)>0 then
+if s and t==1 and v==1 then
+v=0
+end
+x,y=plain_name(r,b.usual)
+else
+local A=read_job(r,b.usual)
+v,x,y,z=s and v or 0,A.name,A.body_at,A.id
+tell_options(i,(p-1)/3,q,A)
+if string.sub(A.unique,1,1)=='s'then
+m[q]=A
+end
+end
+local A=#h
+h[A+1]=tonumber(q)
+h[A+2]=f
+h[A+3]=t
+h[A+4]=x
+h[A+5]=payload_of(a.jobs,q,r,y,v)
+j[#j+1]='r'..q
+j[#j+1]=pack_claimed_run(f,t,b.now_ms,u,v,x)
+k[#k+1]=e
+k[#k+1]=q
+if g then
+n[#n+1]={'claimed',q,z,x,t,f,v,''}
+end
+l[#l+1]=w
+l[#l+1]=x
+o=o+u
+end
+if next(m)then
+redis.call('HDEL',a.ids,'')
+redis.call('HGET',a.ids,'')
+end
+if type(redis.pcall('HSET',a.jobs,unpack(j)))=='table'then
+redis.call('LTRIM',a.ready,'0','-1')
+redis.call('HSET',a.jobs,unpack(j))
+end
+local p=b.marks
+widen(b,32,k,'+inf')
+if type(redis.pcall('ZADD',a.leases,unpack(k)))=='table'then
+local function take_back_leases(a,b,c)
+local d={}
+for e=1,#c,3 do
+local f,g,h=c[e],c[e+1],c[e+2]
+if not h then
+local i=string.byte(g)>0
+local j=i and plain_name(g,b.usual)or read_job(g,b.usual).name
+h=pack_new_run('r',math.floor(f/1000),#g,i and 1 or 0,j)
+end
+d[#d+1]='r'..f
+d[#d+1]=h
+end
+redis.call('HSET',a,unpack(d))
+end
+take_back_leases(a.jobs,b,c)
+b.marks,b.ghosts=p,c.ghosts
+return nil
+end
+leave_taken(a,b,c)
+for q,r in pairs(m)do
+free_unique(a.ids,r,q,false)
+end
+for q,r in ipairs(n)do
+g[#g+1]=r
+end
+b.token,b.ready,b.claimed=f,b.ready-o,b.claimed+o
+note_due(b,b.now_ms+d)
+note_spans(b,'w',l,b.now_us/1000,1)
+return h,i
+end
+local j,k=lease_jobs(a,b,f,e)
+if not j then
+if b.over==0 then
+redis.call('ZADD',a.leases,'XX','0','')
+end
+return nil
+end
+if c.rate_limit>0 then
+b.arrival_us=arrival_after(b.arrival_us,c,b.now_us,h)
+end
+return j,k,h,i,b.now_ms+e,g
+end
+local function take_back_records(a,b)
+local c={}
+for d=1,#b,2 do
+c[#c+1]=b[d]
+c[#c+1]='r'..b[d]
+end
+for d=1,#c,2000 do
+redis.pcall('HDEL',a,unpack(c,d,math.min(d+1999,#c)))
+end
+end
+local function give_back(a,b,c,d,e,f)
+redis.call('ZREM',a.leases,c)
+end_claim(a,b,d,e)
+happened(b,'released',c,d,e,'')
+local g={what='g',at_ms=b.now_ms,claimed_ms=e.at_ms,kind=''}
+note_history(a.jobs,c,e,g)
+e.attempts=e.attempts-1
+if f>b.now_ms then
+return wait_again(a,b,c,d,e,f)
+end
+local h=place_ready(a,b,d,c,e.size,'b')
+store_run(a.jobs,c,e,h,b.now_ms)
+end
+local function call_for_returned(a,b,c,d)
+if b.idle==0 then
 return
 end
-if soonest_ms < math.huge and frees_others(queue) then
-standing = math.max(standing, 1)
+if d<math.huge and frees_others(b)then
+c=math.max(c,1)
 end
-call_idle(idle, queue, math.min(standing, 8))
-if soonest_ms < math.huge then
-see_to(idle, queue, soonest_ms)
-end
-end
-local LOST = { kind = 'lost', message = 'the lease ended before the job did' }
-local function reclaim_lost(keys, queue, most)
-local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms, 'LIMIT', '0', most)
-for at = #lost, 1, -1 do
-local seq = lost[at]
-local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-redis.call('ZREM', keys.leases, seq)
-if stored[1] then
-local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-end_claim(keys, queue, job, run)
-if run.state == 'x' then
-cancel_job(keys, queue, seq, job, run)
-elseif run.attempts >= job.max_attempts then
-bury_claimed(keys, queue, seq, job, run, LOST)
-count_job(queue, 'd', run.name)
-else
-happened(queue, 'reclaimed', seq, job, run, LOST.kind)
-local state = place_ready(keys, queue, job, seq, run.size, 'b')
-local entry = { what = 'l', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = '' }
-note_history(keys.jobs, seq, run, entry)
-store_run(keys.jobs, seq, run, state, queue.now_ms)
-note_failure(keys.jobs, seq, queue.now_ms, LOST)
-end
-if run.state ~= 'x' then
-queue.reclaimed = queue.reclaimed + 1
-count_job(queue, 'r', run.name)
-end
-end
-end
-return #lost
-end
-local function leave_taken(keys, queue, taken)
-if #taken.prioritized > 0 then
-redis.call('ZREM', keys.prioritized, unpack(taken.prioritized))
-end
-if taken.passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', taken.passed), '-1').err then
-queue.ghosts = math.max(queue.ghosts, taken.ghosts) + taken.listed
+call_idle(a,b,math.min(c,8))
+if d<math.huge then
+see_to(a,b,d)
 end
 end` }
-const namesModule: LuaText = { file: 'lua/shared/queue/names.lua', taken: [4, 7, 1, 3, 3, 6, 2, 9, 2, 6, 7, 4, 1, 3, 2, 4, 2, 5, 2, 6, 2, 10, 2, 9, 4, 19], text: `local function holder_of_unique(ids, key, now_ms)
-local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+const namesModule: LuaText = { file: 'lua/shared/queue/names.lua', taken: [26, 9, 2, 6, 50, 9, -98, 7, 70, 10, -79, 3, 35, 4, 1, 3, -40, 6, 36, 4, 2, 5, 2, 6, 27, 19], text: `local function free_unique(a,b,c,d)
+local e,f=string.sub(b.unique,1,1),string.sub(b.unique,2)
+if e=='s'or(e=='d'and d)then
+local g=redis.call('HGET',a,'u'..f)
+if g and string.match(g,'^%d+')==c then
+redis.call('HDEL',a,'u'..f)
+end
+end
+end
+local function free_names(a,b,c)
+free_unique(a,b,c,true)
+if b.id~=''and redis.call('HGET',a,'i'..b.id)==c then
+redis.call('HDEL',a,'i'..b.id)
+end
+end
+local function leave_tags(a,b,c,d)
+local e={d and'\\0'..b or nil}
+for f in string.gmatch(c,'[^%z]+')do
+e[#e+1]=f..'\\0'..b
+end
+if#e>0 then
+redis.call('ZREM',a,unpack(e))
+end
+end
+local function holder_of_unique(a,b,c)
+local d,e,f=string.match(redis.call('HGET',a,'u'..b)or'','^(%d+) (%a) (%d+)$')
+if not d or(e=='w'and tonumber(f)<=c)then
 return nil
 end
-return seq
+return d
 end
-local function hold_unique(ids, key, seq, till, ends_ms)
-redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+local function enter_tags(a,b,c)
+local d={}
+for e in string.gmatch(c,'[^%z]+')do
+d[#d+1]='0'
+d[#d+1]=e..'\\0'..b
 end
-local function forget_old_uniques(ids, count, now_ms)
-drop_over(ids, math.max(4, 2 * count), function(held)
-local ends_ms = string.match(held, ' w (%d+)$')
-return ends_ms and tonumber(ends_ms) <= now_ms
+if#d>0 then
+redis.call('ZADD',a,unpack(d))
+end
+end
+local function hold_unique(a,b,c,d,e)
+redis.call('HSET',a,'u'..b,string.format('%s %s %.0f',c,d,e))
+end
+local function job_of_key(a,b,c)
+local d,e=string.match(redis.call('HGET',a,'k'..b)or'','^(%d+) w (%d+)$')
+return d and tonumber(e)>c and d or nil
+end
+local function remember_job_key(a,b,c,d)
+redis.call('HSET',a,'k'..b,string.format('%s w %.0f',c,d+86400000))
+end
+local function forget_old_uniques(a,b,c)
+drop_over(a,math.max(4,2*b),function(d)
+local e=string.match(d,' w (%d+)$')
+return e and tonumber(e)<=c
 end)
 end
-local function free_unique(ids, job, seq, all)
-local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
-if till == 's' or (till == 'd' and all) then
-local stored = redis.call('HGET', ids, 'u' .. key)
-if stored and string.match(stored, '^%d+') == seq then
-redis.call('HDEL', ids, 'u' .. key)
+local function key_again(a)
+local b,c=string.sub(a.unique,1,1),string.sub(a.unique,2)
+return(b=='s'or b=='d')and c or nil,b
+end
+local function may_hold_again(a,b,c,d)
+local e=key_again(b)
+local f=e and holder_of_unique(a,e,d)
+return not f or f==c
+end
+local function hold_again(a,b,c)
+local d,e=key_again(b)
+if d then
+hold_unique(a,d,c,e,0)
 end
 end
+local function other_tags(a,b,c,d)
+local e,f={},{}
+for g=c,#b,1 do
+e[b[g]]=true
 end
-local function free_names(ids, job, seq)
-free_unique(ids, job, seq, true)
-if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
-redis.call('HDEL', ids, 'i' .. job.id)
+for g in string.gmatch(a,'[^%z]+')do
+if d or not e[g]then
+f[#f+1]=g
 end
+e[g]=nil
 end
-local function job_of_key(ids, key, now_ms)
-local seq, ends_ms = string.match(redis.call('HGET', ids, 'k' .. key) or '', '^(%d+) w (%d+)$')
-return seq and tonumber(ends_ms) > now_ms and seq or nil
-end
-local function remember_job_key(ids, key, seq, now_ms)
-redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + 86400000))
-end
-local function key_again(job)
-local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
-return (till == 's' or till == 'd') and key or nil, till
-end
-local function may_hold_again(ids, job, seq, now_ms)
-local key = key_again(job)
-local holder = key and holder_of_unique(ids, key, now_ms)
-return not holder or holder == seq
-end
-local function hold_again(ids, job, seq)
-local key, till = key_again(job)
-if key then
-hold_unique(ids, key, seq, till, 0)
+for g=c,#b,1 do
+if d and e[b[g]]then
+f[#f+1]=b[g]
+e[b[g]]=nil
 end
 end
-local function enter_tags(tagged, seq, tags)
-local members = {}
-for tag in string.gmatch(tags, '[^%z]+') do
-members[#members + 1] = '0'
-members[#members + 1] = tag .. '\\0' .. seq
-end
-if #members > 0 then
-redis.call('ZADD', tagged, unpack(members))
-end
-end
-local function leave_tags(tagged, seq, tags, is_tracked)
-local members = { is_tracked and '\\0' .. seq or nil }
-for tag in string.gmatch(tags, '[^%z]+') do
-members[#members + 1] = tag .. '\\0' .. seq
-end
-if #members > 0 then
-redis.call('ZREM', tagged, unpack(members))
-end
-end
-local function other_tags(before, tags, tags_at, adds)
-local named, list = {}, {}
-for at = tags_at, #tags, 1 do
-named[tags[at]] = true
-end
-for tag in string.gmatch(before, '[^%z]+') do
-if adds or not named[tag] then
-list[#list + 1] = tag
-end
-named[tag] = nil
-end
-for at = tags_at, #tags, 1 do
-if adds and named[tags[at]] then
-list[#list + 1] = tags[at]
-named[tags[at]] = nil
-end
-end
-return table.concat(list, '\\0'), #list
+return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 4, 9, 1, 1, 2, 8, 1, 10, 5, 6, 5, 8, 2, 5, 3, 25, 5, 19, 2, 4, 7, 8, 1, 7, 2, 12, 1, 11], text: `local function put_out(keys, queue, target, what)
-queue.sent = math.max(queue.sent + 1, queue.now_us)
-local number = string.format('%.0f', queue.sent)
-redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
-redis.call('ZADD', keys.outbox, number, number)
-queue.chores = with_flag(queue.chores, 2)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d)
+b.sent=math.max(b.sent+1,b.now_us)
+local e=string.format('%.0f',b.sent)
+redis.call('HSET',a.jobs,'x'..e,struct.pack('>Hc0',#c,c)..d)
+redis.call('ZADD',a.outbox,e,e)
+b.chores=with_flag(b.chores,2)
 end
-local function put_out_end(keys, queue, child, ref, letter, text)
-local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
-put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told))
-queue.moved = queue.moved + #told
+local function put_out_end(a,b,c,d,e,f)
+local g,h=string.match(c,'^q(.*)\\1(.*)$')
+local i=e=='f'and f==''and redis.call('HGET',a.jobs,'o'..d)or f
+put_out(a,b,g,'e'..pack_end(e,h,i))
+b.moved=b.moved+#i
 end
-local function split_ref(jobs, ref)
-local name, id = string.match(ref, '^q(.*)\\1(.*)$')
-if name then
-return name, id
+local ENDS={f='done',d='dead',x='cancelled',a='absent'}
+local function split_ref(a,b)
+local c,d=string.match(b,'^q(.*)\\1(.*)$')
+if c then
+return c,d
 end
-local record = redis.call('HGET', jobs, ref)
-local own = record and read_job(record).id or ''
-return '', own == '' and ref or own
+local e=redis.call('HGET',a,b)
+local f=e and read_job(e).id or''
+return'',f==''and b or f
 end
-local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
-local function tell_parent(told, jobs, ref, waits)
-local name, id = split_ref(jobs, ref)
-local state, result, kind, message = 'pending', '', '', ''
-local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
-if packed then
-local letter, own, text_at = struct.unpack('>c1Hc0', packed)
-state, id = ENDS[letter], own
-if letter == 'f' then
-result = #packed < text_at and redis.call('HGET', jobs, 'o' .. ref) or string.sub(packed, text_at)
-elseif letter == 'd' then
-kind, message = string.match(string.sub(packed, text_at), '^([^%z]*)%z(.*)$')
+local function tell_parent(a,b,c,d)
+local e,f=split_ref(b,c)
+local g,h,i,j='pending','','',''
+local k=not d and redis.call('HGET',b,'z'..c)
+if k then
+local l,m,n=struct.unpack('>c1Hc0',k)
+g,f=ENDS[l],m
+if l=='f'then
+h=#k<n and redis.call('HGET',b,'o'..c)or string.sub(k,n)
+elseif l=='d'then
+i,j=string.match(string.sub(k,n),'^([^%z]*)%z(.*)$')
 end
 end
-for _, part in ipairs({ name, id, state, result, kind, message }) do
-told[#told + 1] = part
+for l,m in ipairs({e,f,g,h,i,j})do
+a[#a+1]=m
 end
-return #result + #message
+return#h+#j
 end
-local function is_stale_news(queue, partitions)
-if queue.layout ~= QUEUE_LAYOUT then
-return string.find(queue.layout, '^in %d+ partitions$') ~= nil
+local function is_stale_news(a,b)
+if a.layout~=QUEUE_LAYOUT then
+return string.find(a.layout,'^in %d+ partitions$')~=nil
 end
-return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
+return a.began_us==0 or(a.partitions>0 and a.partitions~=b)
 end
-local function brings_jobs(entries, entries_at)
-for at = entries_at, #entries, 2 do
-if string.sub(entries[at + 1], 1, 1) == 'j' then
+local function brings_jobs(a,b)
+for c=b,#a,2 do
+if string.sub(a[c+1],1,1)=='j'then
 return true
 end
 end
 return false
 end
-local function waits_since(keys, ref, newest)
-local from = '(' .. ref .. '\\0' .. exact(newest)
-return newest > 0
-and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\\1', 'LIMIT', '0', '1')[1]
+local function take_entries(a,b,c,d,e,f)
+local g,h=0,0
+local function waits_since(a,b,c)
+local d='('..b..'\\0'..exact(c)
+return c>0
+and redis.call('ZRANGEBYLEX',a.children,d,'('..b..'\\1','LIMIT','0','1')[1]
 end
-local function hear_of_unknown(keys, queue, source, id, newest)
-local ref = 'q' .. source .. '\\1' .. id
-if waits_since(keys, ref, newest) then
-if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-redis.call('ZREM', keys.parents, ref)
-link_elsewhere(keys, queue, ref)
-if redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 0 then
-redis.call('HSET', keys.jobs, 'z' .. ref, pack_end('a', id, ''))
+local function hear_of_unknown(a,b,c,d,e)
+local f='q'..c..'\\1'..d
+if waits_since(a,f,e)then
+if redis.call('ZSCORE',a.parents,f)~='0'then
+redis.call('ZREM',a.parents,f)
+link_elsewhere(a,b,f)
+if redis.call('HEXISTS',a.jobs,'z'..f)==0 then
+redis.call('HSET',a.jobs,'z'..f,pack_end('a',d,''))
 end
-queue.asked = queue.asked or {}
-table.insert(queue.asked, { ref = ref, newest = newest })
-queue.settling = true
+b.asked=b.asked or{}
+table.insert(b.asked,{ref=f,newest=e})
+b.settling=true
 end
 return
 end
-local waits =
-redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
-local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
-if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
-redis.call('ZADD', keys.parents, '0', ref)
-queue.settling = true
+local g=
+redis.call('ZRANGEBYLEX',a.children,'['..f..'\\0','('..f..'\\1','LIMIT','0','1')
+local h=not g[1]or redis.call('ZSCORE',a.parents,f)=='0'
+if h and redis.call('HEXISTS',a.jobs,'z'..f)==1 then
+redis.call('ZADD',a.parents,'0',f)
+b.settling=true
 else
-hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+hear_of_parent(a,b,c,d,pack_end('a',d,''))
 end
 end
-local function settle_asked(keys, queue, most)
-local became_ready = 0
-for _, asked in ipairs(queue.asked or {}) do
-local ref = asked.ref
-local last = '[' .. ref .. '\\0' .. exact(asked.newest)
-local members = most > 0
-and redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', last, 'LIMIT', '0', most)
-or {}
-local letter, id = unpack_end(redis.call('HGET', keys.jobs, 'z' .. ref))
-for _, member in ipairs(members) do
-redis.call('ZREM', keys.children, member)
-if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id) then
-became_ready = became_ready + 1
+local function work_of(a)
+local b=4
+for c,d in ipairs({a[1+17],a[1+18]})do
+local e,f=string.gsub(d,'%z','')
+b=b+(d==''and 0 or f+1)
 end
+return b
 end
-most = most - #members
+local function take_job(a,b,c,d)
+begin_queue(a.meta,b)
+begin_jobs(a,b)
+c.specs=unpack_spec(d)
+enqueue_spec(a,b,c,1,0,exact(number_jobs(b,1)))
+return work_of(c.specs)
 end
-return became_ready, most
-end
-local function settle_news(keys, queue, most)
-local became_ready, left = settle_asked(keys, queue, most)
-return became_ready + settle_children(keys, queue, left)
-end
-local function work_of(specs)
-local work = 4
-for _, texts in ipairs({ specs[1 + 17], specs[1 + 18] }) do
-local _, count = string.gsub(texts, '%z', '')
-work = work + (texts == '' and 0 or count + 1)
-end
-return work
-end
-local function take_job(keys, queue, tally, packed)
-begin_queue(keys.meta, queue)
-begin_jobs(keys, queue)
-tally.specs = unpack_spec(packed)
-enqueue_spec(keys, queue, tally, 1, 0, exact(number_jobs(queue, 1)))
-return work_of(tally.specs)
-end
-local function take_entries(keys, queue, tally, from, entries, entries_at)
-local work, taken = 0, 0
-for at = entries_at, #entries, 2 do
-if work >= 2000 then
+for i=f,#e,2 do
+if g>=2000 then
 break
 end
-taken = taken + 1
-local number, what = tonumber(entries[at]), entries[at + 1]
-local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
-if kind == 'a' then
-hear_of_unknown(keys, queue, from.source, rest, number)
-elseif number > from.newest then
-from.newest = number
-if kind == 'e' then
-local _, id = unpack_end(rest)
-hear_of_parent(keys, queue, from.source, id, rest)
+h=h+1
+local j,k=tonumber(e[i]),e[i+1]
+local l,m=string.sub(k,1,1),string.sub(k,2)
+if l=='a'then
+hear_of_unknown(a,b,d.source,m,j)
+elseif j>d.newest then
+d.newest=j
+if l=='e'then
+local n,o=unpack_end(m)
+hear_of_parent(a,b,d.source,o,m)
 else
-work = work + take_job(keys, queue, tally, rest)
+g=g+take_job(a,b,c,m)
 end
 end
 end
-return taken
+return h
+end
+local function settle_news(a,b,c)
+local function settle_asked(a,b,c)
+local d=0
+for e,f in ipairs(b.asked or{})do
+local g=f.ref
+local h='['..g..'\\0'..exact(f.newest)
+local i=c>0
+and redis.call('ZRANGEBYLEX',a.children,'['..g..'\\0',h,'LIMIT','0',c)
+or{}
+local j,k=unpack_end(redis.call('HGET',a.jobs,'z'..g))
+for l,m in ipairs(i)do
+redis.call('ZREM',a.children,m)
+if settle_child(a,b,string.sub(m,#g+2),j,k)then
+d=d+1
+end
+end
+c=c-#i
+end
+return d,c
+end
+local d,e=settle_asked(a,b,c)
+return d+settle_children(a,b,e)
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 1, 3, 2, 7, 6, 3, 3, 3, 2, 4, 2, 1, 1, 4, 5, 16, 1, 10, 7, 38, 1, 15, 2, 16, 2, 8, 2, 2, 1, 12, 2, 22, 4, 15, 1, 22, 5, 7, 2, 8, 1, 8], text: `local USUAL, USUAL_HEAD = 255, '\\255'
-local function plain_head(name, usual)
-return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-local function plain_name(record, usual)
-local length = string.byte(record)
-if length == USUAL then
-return usual, 2
-end
-return string.sub(record, 2, length + 1), length + 2
-end
-local function is_behind(queue)
-return math.max(queue.last, queue.token) > (queue.now_ms + 1000) * 1000
-end
-local function note_key(kind, name)
-return #name < 255 and kind .. name or kind
-end
-local function bucket_of_all(least_ms, greatest_ms)
-local bucket = bucket_of(greatest_ms)
-return (least_ms == greatest_ms or bucket_of(least_ms) == bucket) and bucket or nil
-end
-local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
-sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
-queue.noted = queue.noted and queue.noted .. note or note
-end
-local function is_quiet(queue, call_id)
+const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 47, 10, -38, 3, 35, 6, 18, 38, -55, 10, 46, 15, 47, 22, -67, 3, -110, 4, 106, 1, -105, 1, 1, 4, -17, 3, 113, 12, 55, 4, -206, 7, 199, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -276, 3], text: `local USUAL,USUAL_HEAD=255,'\\255'
+local function is_quiet(a,b)
 if
-queue.layout ~= QUEUE_LAYOUT
-or queue.settings
-or queue.marks % 4 > 0
-or queue.due_ms <= queue.now_ms
+a.layout~=QUEUE_LAYOUT
+or a.settings
+or a.marks%4>0
+or a.due_ms<=a.now_ms
 then
 return false
 end
-if queue.marks > 1 and queue.due_ms > queue.now_ms + 1000 then
-if is_behind(queue) then
+if a.marks>1 and a.due_ms>a.now_ms+1000 then
+local function is_behind(a)
+return math.max(a.last,a.token)>(a.now_ms+1000)*1000
+end
+if is_behind(a)then
 return false
 end
 end
-return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call_id.call)
+return not a.record or tonumber(string.match(a.record,'^%d+'))<tonumber(b.call)
 end
-local function has_twice(numbers)
-local seen = {}
-for _, seq in ipairs(numbers) do
-if seen[seq] then
+local function judge_plain(a,b,c)
+local d,e,f,g={},{},0,0
+for h=c,#b,2 do
+g=g+1
+d[g]='r'..b[h]
+e[g]=b[h]
+end
+if g==0 then
+return{fields=d,numbers=e,bytes=0}
+end
+local h=redis.call('HMGET',a,unpack(d))
+local i,j=nil,true
+local k,l,m=tonumber(b[c+1]),0,true
+local n,o,p=0,math.huge,0
+for q,r in ipairs(h)do
+if not r then
+return nil
+end
+local s,t,u,v,w,x,y=struct.unpack('>c1dHdI4B',r)
+if
+s~='c'
+or x~=1
+or u>1
+or t~=tonumber(b[c+(q-1)*2+1])
+then
+return nil
+end
+m,l=m and t>l,t
+f=f+w
+d[g+q]=e[q]
+local z=string.sub(r,y)
+if z~=i then
+i,j=z,q==1
+end
+n=n+v
+o=v<o and v or o
+p=v>p and v or p
+end
+local function has_twice(a)
+local b={}
+for c,d in ipairs(a)do
+if b[d]then
 return true
 end
-seen[seq] = true
+b[d]=true
 end
 return false
 end
-local function judge_plain(jobs, acks, acks_at)
-local fields, numbers, bytes, count = {}, {}, 0, 0
-for at = acks_at, #acks, 2 do
-count = count + 1
-fields[count] = 'r' .. acks[at]
-numbers[count] = acks[at]
-end
-if count == 0 then
-return { fields = fields, numbers = numbers, bytes = 0 }
-end
-local stored = redis.call('HMGET', jobs, unpack(fields))
-local last_name, are_alike = nil, true
-local first_token, last_token, do_rise = tonumber(acks[acks_at + 1]), 0, true
-local since_sum, soonest, latest = 0, math.huge, 0
-for place, packed in ipairs(stored) do
-if not packed then
+if not m and has_twice(e)then
 return nil
 end
-local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
-if
-state ~= 'c'
-or flags ~= 1
-or attempts > 1
-or token ~= tonumber(acks[acks_at + (place - 1) * 2 + 1])
-then
-return nil
-end
-do_rise, last_token = do_rise and token > last_token, token
-bytes = bytes + size
-fields[count + place] = numbers[place]
-local name = string.sub(packed, name_at)
-if name ~= last_name then
-last_name, are_alike = name, place == 1
-end
-since_sum = since_sum + at_ms
-soonest = at_ms < soonest and at_ms or soonest
-latest = at_ms > latest and at_ms or latest
-end
-if not do_rise and has_twice(numbers) then
-return nil
-end
-return {
-fields = fields,
-numbers = numbers,
-bytes = bytes,
-name = are_alike and last_name,
-since_sum = since_sum,
-soonest = soonest,
-latest = latest,
-runs = stored,
-are_in_turn = do_rise and last_token - first_token == count - 1,
+return{
+fields=d,
+numbers=e,
+bytes=f,
+name=j and i,
+since_sum=n,
+soonest=o,
+latest=p,
+runs=h,
+are_in_turn=m and l-k==g-1,
 }
 end
-local function note_ran(queue, acked)
-local now_ms, count = queue.now_ms, #acked.runs
-local greatest_ms = now_ms - acked.soonest
-local bucket = acked.name and bucket_of_all(now_ms - acked.latest, greatest_ms)
-if bucket then
-local sum_ms = now_ms * count - acked.since_sum
-return note_alike(queue, note_key('a', acked.name), bucket, count, sum_ms, greatest_ms)
+local function look_at_listed(a,b)
+if b==0 then
+return{},{}
 end
-local list = {}
-for _, packed in ipairs(acked.runs) do
-local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
-list[#list + 1] = at_ms
-list[#list + 1] = string.sub(packed, name_at)
+local c=redis.call('LRANGE',a.ready,'0',string.format('%d',b-1))
+local d=#c
+if d==0 then
+return c,{}
 end
-note_spans(queue, 'a', list, now_ms, 1)
+local e={}
+for f,g in ipairs(c)do
+e[f]=g
+e[d+f]='r'..g
 end
-local function names_of(acked)
-local names = { acked.name or nil }
-for place = 1, acked.name and 0 or #acked.runs do
-local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', acked.runs[place])
-names[place] = string.sub(acked.runs[place], name_at)
-end
-return names
-end
-local function note_waited(queue, numbers, names, are_alike, sum_us)
-local now_us, count = queue.now_us, #numbers
-local least_ms, greatest_ms = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
-local bucket = are_alike and bucket_of_all(least_ms, greatest_ms)
-if bucket then
-local sum_ms = (now_us * count - sum_us) / 1000
-return note_alike(queue, note_key('w', names[1]), bucket, count, sum_ms, greatest_ms)
-end
-local list = {}
-for at, seq in ipairs(numbers) do
-list[at * 2 - 1], list[at * 2] = seq, names[at]
-end
-note_spans(queue, 'w', list, now_us, 1000)
-end
-local function look_at_listed(keys, count)
-if count == 0 then
-return {}, {}
-end
-local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', count - 1))
-local listed = #numbers
-if listed == 0 then
-return numbers, {}
-end
-local fields = {}
-for at, seq in ipairs(numbers) do
-fields[at] = seq
-fields[listed + at] = 'r' .. seq
-end
-local stored = redis.call('HMGET', keys.jobs, unpack(fields))
-for at = 1, listed do
-if not stored[at] or stored[listed + at] or string.byte(stored[at]) == 0 then
+local f=redis.call('HMGET',a.jobs,unpack(e))
+for g=1,d do
+if not f[g]or f[d+g]or string.byte(f[g])==0 then
 return nil
 end
 end
-return numbers, stored
+return c,f
 end
-local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
-local ends, now_ms, token, usual = exact(ends_ms), queue.now_ms, queue.token, queue.usual
-local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
-local are_alike, bytes, sum_us = true, 0, 0
-for at, seq in ipairs(numbers) do
-local record, pair = stored[at], at * 2
-local size, name, body_at = #record, plain_name(record, usual)
-names[at], payloads[at] = name, string.sub(record, body_at)
-runs[pair - 1] = 'r' .. seq
-runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, 1, name)
-scores[pair - 1], scores[pair] = ends, seq
-are_alike = are_alike and name == names[1]
-bytes, sum_us = bytes + size, sum_us + seq
+local function note_ran(a,b)
+local c,d=a.now_ms,#b.runs
+local e=c-b.soonest
+local function bucket_of_all(a,b)
+local c=bucket_of(b)
+return(a==b or bucket_of(a)==c)and c or nil
 end
-if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
-redis.call('LTRIM', keys.ready, '0', '-1')
-redis.call('HSET', keys.jobs, unpack(runs))
+local f=b.name and bucket_of_all(c-b.latest,e)
+local function note_alike(a,b,c,d,e,f)
+e,f=e>0 and e or 0,f>0 and f or 0
+local g=struct.pack('>Bc0BHdd',#b,b,c,d,e,f)
+a.noted=a.noted and a.noted..g or g
 end
-local marks = queue.marks
-widen(queue, 32, scores, '+inf')
-local is_refused = #acked > 0 and type(redis.pcall('ZREM', keys.leases, unpack(acked))) == 'table'
-if is_refused or type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'table' then
-take_back_runs(keys.jobs, runs)
-queue.marks = marks
-if is_refused then
-redis.call('ZREM', keys.leases, '')
+local function note_key(a,b)
+return#b<255 and a..b or a
+end
+if f then
+local g=c*d-b.since_sum
+return note_alike(a,note_key('a',b.name),f,d,g,e)
+end
+local g={}
+for h,i in ipairs(b.runs)do
+local j,k,l,m,n,o,p=struct.unpack('>c1dHdI4B',i)
+g[#g+1]=m
+g[#g+1]=string.sub(i,p)
+end
+note_spans(a,'a',g,c,1)
+end
+local function lease_plain(a,b,c,d,e,f)
+local g,h,i,j=exact(f),b.now_ms,b.token,b.usual
+local k,l,m,n,o={},{},{},{},#d
+local p,q,r=true,0,0
+local function plain_name(a,b)
+local c=string.byte(a)
+if c==USUAL then
+return b,2
+end
+return string.sub(a,2,c+1),c+2
+end
+for s,t in ipairs(d)do
+local u,v=e[s],s*2
+local w,x,y=#u,plain_name(u,j)
+k[s],l[s]=x,string.sub(u,y)
+m[v-1]='r'..t
+m[v]=struct.pack('>c1dHdI4Bc0','c',i+s,1,h,w,1,x)
+n[v-1],n[v]=g,t
+p=p and x==k[1]
+q,r=q+w,r+t
+end
+if type(redis.pcall('HSET',a.jobs,unpack(m)))=='table'then
+redis.call('LTRIM',a.ready,'0','-1')
+redis.call('HSET',a.jobs,unpack(m))
+end
+local s=b.marks
+widen(b,32,n,'+inf')
+local t=#c>0 and type(redis.pcall('ZREM',a.leases,unpack(c)))=='table'
+if t or type(redis.pcall('ZADD',a.leases,unpack(n)))=='table'then
+take_back_runs(a.jobs,m)
+b.marks=s
+if t then
+redis.call('ZREM',a.leases,'')
 end
 return nil
 end
-if redis.pcall('LTRIM', keys.ready, string.format('%d', count), '-1').err then
-queue.ghosts = queue.ghosts + count
+if redis.pcall('LTRIM',a.ready,string.format('%d',o),'-1').err then
+b.ghosts=b.ghosts+o
 end
-note_due(queue, ends_ms)
-note_waited(queue, numbers, names, are_alike, sum_us)
-queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
-return are_alike and { names[1] } or names, payloads
+note_due(b,f)
+local function note_waited(a,b,c,d,e)
+local f,g=a.now_us,#b
+local h,i=(f-b[g])/1000,(f-b[1])/1000
+local j=d and bucket_of_all(h,i)
+if j then
+local k=(f*g-e)/1000
+return note_alike(a,note_key('w',c[1]),j,g,k,i)
 end
-local function plain_line(pieces, beginning, numbers, tokens, names)
-local at = #pieces
-pieces[at + 1], pieces[at + 2], pieces[at + 3], pieces[at + 4] = beginning, numbers, '\\t', tokens
-for place, name in ipairs(names) do
-pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\\t', spelled(name)
+local k={}
+for l,m in ipairs(b)do
+k[l*2-1],k[l*2]=m,c[l]
+end
+note_spans(a,'w',k,f,1000)
+end
+note_waited(b,d,k,p,r)
+b.token,b.ready,b.claimed=i+o,b.ready-q,b.claimed+q
+return p and{k[1]}or k,l
+end
+local function add_acked_line(a,b,c,d)
+local e={c[d+1]}
+for f=2,b.are_in_turn and 1 or#b.numbers do
+e[f]=c[d+(f-1)*2+1]
+end
+local f,g=table.concat(b.numbers,' '),table.concat(e,' ')
+local function plain_line(a,b,c,d,e)
+local f=#a
+a[f+1],a[f+2],a[f+3],a[f+4]=b,c,'\\t',d
+for g,h in ipairs(e)do
+a[f+3+g*2],a[f+4+g*2]='\\t',spelled(h)
 end
 end
-local function add_acked_line(pieces, acked, acks, acks_at)
-local tokens = { acks[acks_at + 1] }
-for place = 2, acked.are_in_turn and 1 or #acked.numbers do
-tokens[place] = acks[acks_at + (place - 1) * 2 + 1]
+local function names_of(a)
+local b={a.name or nil}
+for c=1,a.name and 0 or#a.runs do
+local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',a.runs[c])
+b[c]=string.sub(a.runs[c],j)
 end
-local numbers_text, tokens_text = table.concat(acked.numbers, ' '), table.concat(tokens, ' ')
-plain_line(pieces, '\\n*acked\\t', numbers_text, tokens_text, names_of(acked))
+return b
 end
-local function publish_pieces(listeners, pieces, now_ms)
-local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
-local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
-if type(number) == 'number' then
-pieces[1] = message_head(number, now_ms)
-send(stored, table.concat(pieces))
+plain_line(a,'\\n*acked\\t',f,g,names_of(b))
 end
+local function publish_pieces(a,b,c)
+local d=#b>1 and redis.pcall('HGET',a,'channel')
+local e=type(d)=='string'and redis.pcall('HINCRBY',a,'number','1')
+if type(e)=='number'then
+b[1]=message_head(e,c)
+send(d,table.concat(b))
+end
+end
+local function plain_head(a,b)
+return a==b and USUAL_HEAD or string.char(#a)..a
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [3, 15, 11, 10, 4, 17, 2, 10, 2, 8, 1, 3, 2, 5, 10, 3, 2, 3, 1, 14, 2, 19, 2, 8, 1, 10, 2, 12, 5, 18, 2, 5, 5, 3, 1, 3, 2, 19, 4, 6], text: `local function add_entry(packed, entry, most, spared)
-local count, kept = 0, ''
-if packed then
-count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [29, 10, 4, 17, 2, 10, -69, 15, 65, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
+if b.group~=''then
+set_mark(a,2)
+if is_marked(a,64)then
+set_mark(a,1)
 end
-if count >= most then
-local from = 1
-for _ = 1, spared do
-from = from + 2 + struct.unpack('>H', kept, from)
-end
-local behind = from + 2 + struct.unpack('>H', kept, from)
-kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
-end
-return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
-end
-local function mark_place(queue, job)
-if job.group ~= '' then
-set_mark(queue, 2)
-if is_marked(queue, 64) then
-set_mark(queue, 1)
-end
-elseif job.priority ~= 0 then
-set_mark(queue, 1)
+elseif b.priority~=0 then
+set_mark(a,1)
 end
 end
-local function stand_ready(keys, queue, job, seq, in_front)
-mark_place(queue, job)
-if job.group ~= '' then
-join_group(keys, queue, job, seq, in_front)
+local function stand_ready(a,b,c,d,e)
+mark_place(b,c)
+if c.group~=''then
+join_group(a,b,c,d,e)
 elseif
-job.priority ~= 0 or (in_front and (is_marked(queue, 1) or is_marked(queue, 2)))
+c.priority~=0 or(e and(is_marked(b,1)or is_marked(b,2)))
 then
-set_mark(queue, 1)
-redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
-elseif in_front then
-set_mark(queue, 64)
-return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
+set_mark(b,1)
+redis.call('ZADD',a.prioritized,e and'-4294967296'or-c.priority,d)
+elseif e then
+set_mark(b,64)
+return type(redis.pcall('LPUSH',a.ready,d))=='number'
 else
-return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
+return type(redis.pcall('RPUSH',a.ready,d))=='number'
 end
 return true
 end
-local function place_ready(keys, queue, job, seq, size, state)
-if stand_ready(keys, queue, job, seq, state == 'b') then
-queue.ready = queue.ready + size
-return state
+local function place_ready(a,b,c,d,e,f)
+if stand_ready(a,b,c,d,f=='b')then
+b.ready=b.ready+e
+return f
 end
-redis.call('ZADD', keys.scheduled, string.format('%.0f', queue.now_ms), seq)
-note_due(queue, queue.now_ms)
-queue.scheduled = queue.scheduled + size
-return 's'
+redis.call('ZADD',a.scheduled,string.format('%.0f',b.now_ms),d)
+note_due(b,b.now_ms)
+b.scheduled=b.scheduled+e
+return's'
 end
-local function leave_ready(keys, queue, job, seq)
-if job.group ~= '' then
-leave_group(keys, job, seq, queue.now_us)
-elseif not is_marked(queue, 1) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-queue.left = queue.left or queue.ghosts
-queue.ghosts = queue.ghosts + 1
+local function add_entry(a,b,c,d)
+local e,f=0,''
+if a then
+e,f=struct.unpack('>I4',a),string.sub(a,5)
+end
+if e>=c then
+local g=1
+for h=1,d do
+g=g+2+struct.unpack('>H',f,g)
+end
+local h=g+2+struct.unpack('>H',f,g)
+f=string.sub(f,1,g-1)..string.sub(f,h)
+end
+return struct.pack('>I4',e+1)..f..struct.pack('>H',#b)..b
+end
+local function is_above(a,b)
+return type(a)=='number'and a>b
+end
+local function has_more(a,b)
+return is_above(redis.pcall('LLEN',a.ready),b.ghosts)
+or(is_marked(b,1)and is_above(redis.pcall('ZCARD',a.prioritized),0))
+or(is_marked(b,2)and is_above(redis.pcall('LLEN',a.turns),0))
+end
+local function leave_ready(a,b,c,d)
+if c.group~=''then
+leave_group(a,c,d,b.now_us)
+elseif not is_marked(b,1)or redis.call('ZREM',a.prioritized,d)==0 then
+b.left=b.left or b.ghosts
+b.ghosts=b.ghosts+1
 end
 end
-local function is_above(count, least)
-return type(count) == 'number' and count > least
+local function frees_others(a)
+if a.idle==0 or a.ready==0 then
+return false
 end
-local function has_more(keys, queue)
-return is_above(redis.pcall('LLEN', keys.ready), queue.ghosts)
-or (is_marked(queue, 1) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
-or (is_marked(queue, 2) and is_above(redis.pcall('LLEN', keys.turns), 0))
+return is_marked(a,2)or parse_settings(a.settings).concurrency>0
 end
-local function is_gone(keys, seq)
-return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+local function sweep_ready(a,b,c)
+local d=b.ghosts-c
+local function is_gone(a,b)
+return redis.pcall('HEXISTS',a.jobs,b)==0
 end
-local function trim(keys, from, to)
-return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
+local function trim(a,b,c)
+return not redis.pcall('LTRIM',a.ready,string.format('%d',b),string.format('%d',c)).err
 end
-local function sweep_front(keys, most)
-local swept = 0
+local function sweep_front(a,b)
+local c=0
 repeat
-local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
-while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
-gone = gone + 1
+local d,e=redis.pcall('LRANGE',a.ready,'0',string.format('%d',100-1)),0
+while e<#d and is_gone(a,d[e+1])do
+e=e+1
 end
-if gone > 0 and not trim(keys, gone, -1) then
-return swept
+if e>0 and not trim(a,e,-1)then
+return c
 end
-swept = swept + gone
-until gone == 0 or gone < #numbers or swept >= most
-return swept
+c=c+e
+until e==0 or e<#d or c>=b
+return c
 end
-local function sweep_back(keys, most)
-local swept = 0
+local e=sweep_front(a,d+10)
+local function sweep_back(a,b)
+local c=0
 repeat
-local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -100), '-1')
-local first, left = {}, #numbers
-for at, seq in ipairs(numbers) do
-first[seq] = first[seq] or at
+local d=redis.pcall('LRANGE',a.ready,string.format('%d',-100),'-1')
+local e,f={},#d
+for g,h in ipairs(d)do
+e[h]=e[h]or g
 end
-while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
-left = left - 1
+while f>0 and(e[d[f]]<f or is_gone(a,d[f]))do
+f=f-1
 end
-local gone = #numbers - left
-if gone > 0 and not trim(keys, 0, -gone - 1) then
-return swept
+local g=#d-f
+if g>0 and not trim(a,0,-g-1)then
+return c
 end
-swept = swept + gone
-until gone == 0 or left > 0 or swept >= most
-return swept
+c=c+g
+until g==0 or f>0 or c>=b
+return c
 end
-local function rebuild(keys)
-local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
-for _, seq in ipairs(numbers) do
-if not seen[seq] and not is_gone(keys, seq) then
-kept[#kept + 1] = seq
+e=e+sweep_back(a,d+10)
+local f=b.ghosts-e
+local g=math.floor(f/500)>math.floor((f-d)/500)
+local h=g and redis.pcall('LLEN',a.ready)
+if type(h)=='number'and h<=3000 then
+local function rebuild(a)
+local b,c,d=redis.pcall('LRANGE',a.ready,'0','-1'),{},{}
+for e,f in ipairs(b)do
+if not c[f]and not is_gone(a,f)then
+d[#d+1]=f
 end
-seen[seq] = true
+c[f]=true
 end
-for at = 1, #kept < #numbers and #kept or 0, 1000 do
-if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+for e=1,#d<#b and#d or 0,1000 do
+if type(redis.pcall('RPUSH',a.ready,unpack(d,e,math.min(e+999,#d))))=='table'then
 return 0
 end
 end
-if #kept < #numbers and not trim(keys, #numbers, -1) then
-return -#kept
+if#d<#b and not trim(a,#b,-1)then
+return-#d
 end
-return #numbers - #kept
+return#b-#d
 end
-local function sweep_ready(keys, queue, before)
-local made = queue.ghosts - before
-local swept = sweep_front(keys, made + 10)
-swept = swept + sweep_back(keys, made + 10)
-local left = queue.ghosts - swept
-local is_turn = math.floor(left / 500) > math.floor((left - made) / 500)
-local listed = is_turn and redis.pcall('LLEN', keys.ready)
-if type(listed) == 'number' and listed <= 3000 then
-swept = swept + rebuild(keys)
+e=e+rebuild(a)
 end
-queue.ghosts = math.max(0, queue.ghosts - swept)
+b.ghosts=math.max(0,b.ghosts-e)
 end
-local function ready_page(keys, after, limit)
-local count = redis.call('ZCOUNT', keys.prioritized, '-inf', '-4294967296')
-local numbers = {}
-if after < count then
-local to = math.min(after + limit, count) - 1
-numbers = redis.call('ZRANGE', keys.prioritized, string.format('%.0f', after), string.format('%.0f', to))
+local function may_do_more(a)
+return(a.work or 0)<2000 and(a.moved or 0)<4194304
 end
-local in_front = #numbers
-if in_front < limit then
-local from = math.max(0, after - count)
-local to = from + limit - in_front - 1
-local listed = redis.call('LRANGE', keys.ready, string.format('%.0f', from), string.format('%.0f', to))
-for _, seq in ipairs(listed) do
-numbers[#numbers + 1] = seq
+local function count_work(a,b)
+a.work=(a.work or 0)+(b.is_plain and 2 or 4)
 end
-end
-return numbers, in_front
-end
-local function stands_listed(prioritized_jobs, job, run, seq)
-return state_of(run) == 'ready'
-and job.group == ''
-and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
-end
-local function may_do_more(queue)
-return (queue.work or 0) < 2000 and (queue.moved or 0) < 4194304
-end
-local function count_work(queue, job)
-queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
-end
-local function displace(keys, queue, seq, job, run, size)
-local state = run and run.state or 'r'
-count_work(queue, job)
-if state == 's' then
-redis.call('ZREM', keys.scheduled, seq)
-queue.scheduled = queue.scheduled - size
-elseif state == 'w' then
-unblock(keys, queue, seq, run)
-leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
-elseif state == 'd' then
-leave_dead(keys, queue, seq, run)
-elseif state == 'f' then
-redis.call('ZREM', keys.done, seq)
-queue.done = queue.done - size
+local function displace(a,b,c,d,e,f)
+local g=e and e.state or'r'
+count_work(b,d)
+if g=='s'then
+redis.call('ZREM',a.scheduled,c)
+b.scheduled=b.scheduled-f
+elseif g=='w'then
+unblock(a,b,c,e)
+leave_parents(a,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
+elseif g=='d'then
+leave_dead(a,b,c,e)
+elseif g=='f'then
+redis.call('ZREM',a.done,c)
+b.done=b.done-f
 else
-leave_ready(keys, queue, job, seq)
-queue.ready = queue.ready - size
+leave_ready(a,b,d,c)
+b.ready=b.ready-f
 end
 end
-local function frees_others(queue)
-if queue.idle == 0 or queue.ready == 0 then
-return false
+local function ready_page(a,b,c)
+local d=redis.call('ZCOUNT',a.prioritized,'-inf','-4294967296')
+local e={}
+if b<d then
+local f=math.min(b+c,d)-1
+e=redis.call('ZRANGE',a.prioritized,string.format('%.0f',b),string.format('%.0f',f))
 end
-return is_marked(queue, 2) or parse_settings(queue.settings).concurrency > 0
+local f=#e
+if f<c then
+local g=math.max(0,b-d)
+local h=g+c-f-1
+local i=redis.call('LRANGE',a.ready,string.format('%.0f',g),string.format('%.0f',h))
+for j,k in ipairs(i)do
+e[#e+1]=k
+end
+end
+return e,f
+end
+local function stands_listed(a,b,c,d)
+return state_of(c)=='ready'
+and b.group==''
+and not(c and c.state=='b'and redis.call('ZSCORE',a,d))
 end` }
-const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [5, 7, 2, 7, 2, 5, 3, 23, 10, 4, 22, 8, 3, 8, 2, 13, 16, 7, 2, 18, 2, 13, 3, 3, 1, 5, 4, 6, 9, 6, 2, 13, 2, 23, 2, 27, 2, 5, 1, 14, 2, 42], text: `local function pack_times(times)
-local packed = {}
-for at, time_ms in ipairs(times) do
-packed[at] = struct.pack('>d', time_ms)
+const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [140, 7, 2, 18, 18, 3, -19, 13, -177, 7, 177, 5, 4, 6, -190, 7, 10, 23, 236, 3, -80, 6, 2, 13, 2, 23, 2, 27, 5, 2, 1, 14, -246, 4, 22, 8, -75, 5, 83, 1, -11, 8, 3, 12, 188, 42], text: `local function unpack_times(a)
+local b={}
+for c=1,#a,8 do
+b[#b+1]=struct.unpack('>d',a,c)
 end
-return table.concat(packed)
+return b
 end
-local function note_short(short, queue, id, recurrence)
-if not is_short(recurrence) then
-return leave_short(short, queue, id)
-end
-redis.call('ZADD', short, exact(recurrence.known_ms), id)
-queue.chores = with_flag(queue.chores, 1)
-end
-local function try_progress(keys)
-redis.call('ZADD', keys.recurring, 'XX', '0', '')
-redis.call('ZREM', keys.short, '')
-redis.call('EXISTS', keys.short)
-end
-local function save_progress(keys, queue, id, recurrence)
-local is_cron = recurrence.every_ms == 0
-if recurrence.limit > 0 and recurrence.runs >= recurrence.limit then
-recurrence.complete, recurrence.next_ms, recurrence.times = true, 0, {}
-elseif is_cron then
-recurrence.next_ms = recurrence.times[1] or 0
-elseif recurrence.until_ms > 0 and recurrence.next_ms > recurrence.until_ms then
-recurrence.complete, recurrence.next_ms = true, 0
-end
-local progress = struct.pack(
-'>dddddB',
-recurrence.next_ms,
-recurrence.last_ms,
-recurrence.last_job,
-recurrence.runs,
-recurrence.known_ms,
-recurrence.complete and 1 or 0
-)
-redis.call('HSET', keys.recurrences, 's' .. id, progress, 't' .. id, pack_times(recurrence.times))
-local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
-redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or '9007199254740991', id)
-note_short(keys.short, queue, id, recurrence)
-end
-local function pack_rule(rule)
-local cron, time_zone = rule.cron, rule.time_zone
-return struct.pack('>ddHc0Hc0', rule.every_ms, rule.offset_ms, #cron, cron, #time_zone, time_zone)
-end
-local function pack_template(template)
-template.id, template.keep_result_ms = '', 0
-if template.unique ~= '' then
-template.unique = template.till .. template.unique
-end
-local bounds = struct.pack('>dddd', template.missed, template.limit, template.until_ms, template.window_ms)
-return bounds .. full_head(template) .. template.payload
-end
-local function begins_behind(before, rule, now_ms)
-if not before then
-return now_ms
-elseif before.rule ~= rule or (before.complete and before.next_ms == 0) then
-return math.max(now_ms, before.last_ms)
-end
-return before.next_ms > 0 and before.next_ms - 1 or before.known_ms
-end
-local function begin_recurrence(keys, queue, id, before, rule)
-local behind_ms = begins_behind(before, rule, queue.now_ms)
-set_mark(queue, 8)
-local was = before or { last_ms = 0, last_job = 0, runs = 0 }
-local blank = struct.pack('>dddddB', 0, was.last_ms, was.last_job, was.runs, behind_ms, 0)
-redis.call('HSET', keys.recurrences, 's' .. id, blank, 't' .. id, '')
-local recurrence = read_recurrence(keys.recurrences, id)
-if recurrence.every_ms > 0 then
-recurrence.next_ms = next_interval(recurrence, behind_ms)
-end
-save_progress(keys, queue, id, recurrence)
-return recurrence
-end
-local function unpack_times(packed)
-local times = {}
-for at = 1, #packed, 8 do
-times[#times + 1] = struct.unpack('>d', packed, at)
-end
-return times
-end
-local function unpack_runs(rule, progress, times)
-local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
-local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
-return {
-rule = rule,
-every_ms = every_ms,
-offset_ms = offset_ms,
-cron = cron,
-time_zone = time_zone,
-next_ms = next_ms,
-last_ms = last_ms,
-last_job = last_job,
-runs = runs,
-known_ms = known_ms,
-complete = complete == 1,
-times = unpack_times(times or ''),
+local function unpack_runs(a,b,c)
+local d,e,f,g=struct.unpack('>ddHc0Hc0',a)
+local h,i,j,k,l,m=struct.unpack('>dddddB',b)
+return{
+rule=a,
+every_ms=d,
+offset_ms=e,
+cron=f,
+time_zone=g,
+next_ms=h,
+last_ms=i,
+last_job=j,
+runs=k,
+known_ms=l,
+complete=m==1,
+times=unpack_times(c or''),
 }
 end
-local function read_recurrence(recurrences, id)
-local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
-if not stored[1] then
+local function is_to_be_replaced(a)
+return#a.times>0 and a.times[1]>a.known_ms
+end
+local function read_recurrence(a,b)
+local c=redis.call('HMGET',a,'d'..b,'s'..b,'t'..b,'j'..b)
+if not c[1]then
 return nil
 end
-local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
-local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
-recurrence.template = template
-recurrence.missed, recurrence.limit = missed, limit
-recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
-recurrence.record = string.sub(template, record_at)
-return recurrence
+local d,e=unpack_runs(c[1],c[2],c[3]),c[4]
+local f,g,h,i,j=struct.unpack('>dddd',e)
+d.template=e
+d.missed,d.limit=f,g
+d.until_ms,d.window_ms=h,i
+d.record=string.sub(e,j)
+return d
 end
-local function is_to_be_replaced(recurrence)
-return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+local function pack_times(a)
+local b={}
+for c,d in ipairs(a)do
+b[c]=struct.pack('>d',d)
 end
-local function is_short(recurrence)
-return recurrence.every_ms == 0
-and not recurrence.complete
-and (recurrence.is_held or #recurrence.times < 25 or is_to_be_replaced(recurrence))
+return table.concat(b)
 end
-local function leave_short(short, queue, id)
-local is_told = has_flag(queue.chores, 1)
-if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
-queue.chores = queue.chores - 1
+local function is_short(a)
+return a.every_ms==0
+and not a.complete
+and(a.is_held or#a.times<25 or is_to_be_replaced(a))
+end
+local function leave_short(a,b,c)
+local d=has_flag(b.chores,1)
+if d and redis.call('ZREM',a,c)==1 and redis.call('EXISTS',a)==0 then
+b.chores=b.chores-1
 end
 end
-local function count_runs(recurrence, latest_ms, now_ms)
-if recurrence.missed > 0 then
-return recurrence.missed
+local function note_short(a,b,c,d)
+if not is_short(d)then
+return leave_short(a,b,c)
 end
-return now_ms - latest_ms <= 60000 and 1 or 0
+redis.call('ZADD',a,exact(d.known_ms),c)
+b.chores=with_flag(b.chores,1)
 end
-local function take_intervals(recurrence, now_ms, most)
-local every_ms, next_ms = recurrence.every_ms, recurrence.next_ms
-local end_ms = recurrence.until_ms > 0 and math.min(now_ms, recurrence.until_ms) or now_ms
-local latest_ms = next_ms + math.floor((end_ms - next_ms) / every_ms) * every_ms
-local count = count_runs(recurrence, latest_ms, now_ms)
-local times, time_ms = {}, math.max(next_ms, latest_ms - (count - 1) * every_ms)
-while time_ms <= latest_ms and #times < most do
-times[#times + 1] = time_ms
-time_ms = time_ms + every_ms
+local function save_progress(a,b,c,d)
+local e=d.every_ms==0
+if d.limit>0 and d.runs>=d.limit then
+d.complete,d.next_ms,d.times=true,0,{}
+elseif e then
+d.next_ms=d.times[1]or 0
+elseif d.until_ms>0 and d.next_ms>d.until_ms then
+d.complete,d.next_ms=true,0
 end
-recurrence.next_ms = time_ms
-return times
+local f=struct.pack(
+'>dddddB',
+d.next_ms,
+d.last_ms,
+d.last_job,
+d.runs,
+d.known_ms,
+d.complete and 1 or 0
+)
+redis.call('HSET',a.recurrences,'s'..c,f,'t'..c,pack_times(d.times))
+local g=d.next_ms>0 and not d.is_held
+redis.call('ZADD',a.recurring,g and exact(d.next_ms)or'9007199254740991',c)
+note_short(a.short,b,c,d)
 end
-local function take_times(recurrence, now_ms, most)
-local known, due = recurrence.times, 0
-while due < #known and known[due + 1] <= now_ms do
-due = due + 1
+local function spawn_due(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',a.recurring,'-inf',b.now_ms,'LIMIT','0',c)
+local e=0
+local function count_runs(a,b,c)
+if a.missed>0 then
+return a.missed
 end
-if due == #known and not recurrence.complete then
-recurrence.is_held = true
-return {}
+return c-b<=60000 and 1 or 0
 end
-local count = due > 0 and count_runs(recurrence, known[due], now_ms) or 0
-local from = math.max(1, due - count + 1)
-local to = math.min(due, from + most - 1)
-local times, left = {}, {}
-for at = from, #known do
-if at <= to then
-times[#times + 1] = known[at]
+local function take_intervals(a,b,c)
+local d,e=a.every_ms,a.next_ms
+local f=a.until_ms>0 and math.min(b,a.until_ms)or b
+local g=e+math.floor((f-e)/d)*d
+local h=count_runs(a,g,b)
+local i,j={},math.max(e,g-(h-1)*d)
+while j<=g and#i<c do
+i[#i+1]=j
+j=j+d
+end
+a.next_ms=j
+return i
+end
+local function take_times(a,b,c)
+local d,e=a.times,0
+while e<#d and d[e+1]<=b do
+e=e+1
+end
+if e==#d and not a.complete then
+a.is_held=true
+return{}
+end
+local f=e>0 and count_runs(a,d[e],b)or 0
+local g=math.max(1,e-f+1)
+local h=math.min(e,g+c-1)
+local i,j={},{}
+for k=g,#d do
+if k<=h then
+i[#i+1]=d[k]
 else
-left[#left + 1] = known[at]
+j[#j+1]=d[k]
 end
 end
-recurrence.times = left
-return times
+a.times=j
+return i
 end
-local function spawn_job(keys, queue, id, recurrence, time_ms)
-local job, now_ms = read_job(recurrence.record), queue.now_ms
-local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
-job.id = id .. '@' .. exact(time_ms)
+local function spawn_job(a,b,c,d,e)
+local f,g=read_job(d.record),b.now_ms
+local h,i=string.sub(f.unique,1,1),string.sub(f.unique,2)
+f.id=c..'@'..exact(e)
 if
-redis.call('HEXISTS', keys.ids, 'i' .. job.id) == 1
-or (key ~= '' and holder_of_unique(keys.ids, key, now_ms))
+redis.call('HEXISTS',a.ids,'i'..f.id)==1
+or(i~=''and holder_of_unique(a.ids,i,g))
 then
 return
 end
-local number = number_jobs(queue, 1)
-local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
-local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-add_run(fields, seq, pack_new_run('r', time_ms, size, flags, job.name))
-redis.call('HSET', keys.jobs, unpack(fields))
-redis.call('HSET', keys.ids, 'i' .. job.id, seq)
-enter_tags(keys.tagged, seq, job.tags)
-happened(queue, 'enqueued', seq, job, nil, '')
-count_job(queue, 'e', job.name)
-if key ~= '' then
-hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
+local j=number_jobs(b,1)
+local k,l=exact(j),string.sub(d.record,f.body_at)
+local m,n,o=record_fields(b,k,full_head(f),l)
+add_run(m,k,pack_new_run('r',e,n,o,f.name))
+redis.call('HSET',a.jobs,unpack(m))
+redis.call('HSET',a.ids,'i'..f.id,k)
+enter_tags(a.tagged,k,f.tags)
+happened(b,'enqueued',k,f,nil,'')
+count_job(b,'e',f.name)
+if i~=''then
+hold_unique(a.ids,i,k,h,g+d.window_ms)
 end
-if place_ready(keys, queue, job, seq, size, 'r') == 's' then
-redis.call('HSET', keys.jobs, 'r' .. seq, pack_new_run('s', time_ms, size, flags, job.name))
+if place_ready(a,b,f,k,n,'r')=='s'then
+redis.call('HSET',a.jobs,'r'..k,pack_new_run('s',e,n,o,f.name))
 end
-recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
+d.last_ms,d.last_job,d.runs=e,j,d.runs+1
 end
-local function spawn_due(keys, queue, most)
-local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', queue.now_ms, 'LIMIT', '0', most)
-local bytes = 0
-for _, id in ipairs(due) do
-if most > 0 and bytes < 4194304 then
-redis.call('ZREM', keys.recurring, id)
-local recurrence = read_recurrence(keys.recurrences, id)
-local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
-local take = recurrence.every_ms > 0 and take_intervals or take_times
-local fits = math.ceil((4194304 - bytes) / math.max(1, #recurrence.record))
-local times = take(recurrence, queue.now_ms, math.min(most, left, fits))
-for _, time_ms in ipairs(times) do
-spawn_job(keys, queue, id, recurrence, time_ms)
+for f,g in ipairs(d)do
+if c>0 and e<4194304 then
+redis.call('ZREM',a.recurring,g)
+local h=read_recurrence(a.recurrences,g)
+local i=h.limit>0 and h.limit-h.runs or c
+local j=h.every_ms>0 and take_intervals or take_times
+local k=math.ceil((4194304-e)/math.max(1,#h.record))
+local l=j(h,b.now_ms,math.min(c,i,k))
+for m,n in ipairs(l)do
+spawn_job(a,b,g,h,n)
 end
-most, bytes = most - #times, bytes + #recurrence.record * (#times + 1)
-save_progress(keys, queue, id, recurrence)
+c,e=c-#l,e+#h.record*(#l+1)
+save_progress(a,b,g,h)
 end
 end
 end
-local function tell_recurrence(told, recurrences, id)
-local recurrence = read_recurrence(recurrences, id)
-if not recurrence then
+local function pack_rule(a)
+local b,c=a.cron,a.time_zone
+return struct.pack('>ddHc0Hc0',a.every_ms,a.offset_ms,#b,b,#c,c)
+end
+local function pack_template(a)
+a.id,a.keep_result_ms='',0
+if a.unique~=''then
+a.unique=a.till..a.unique
+end
+local b=struct.pack('>dddd',a.missed,a.limit,a.until_ms,a.window_ms)
+return b..full_head(a)..a.payload
+end
+local function try_progress(a)
+redis.call('ZADD',a.recurring,'XX','0','')
+redis.call('ZREM',a.short,'')
+redis.call('EXISTS',a.short)
+end
+local function begin_recurrence(a,b,c,d,e)
+local function begins_behind(a,b,c)
+if not a then
+return c
+elseif a.rule~=b or(a.complete and a.next_ms==0)then
+return math.max(c,a.last_ms)
+end
+return a.next_ms>0 and a.next_ms-1 or a.known_ms
+end
+local f=begins_behind(d,e,b.now_ms)
+set_mark(b,8)
+local g=d or{last_ms=0,last_job=0,runs=0}
+local h=struct.pack('>dddddB',0,g.last_ms,g.last_job,g.runs,f,0)
+redis.call('HSET',a.recurrences,'s'..c,h,'t'..c,'')
+local i=read_recurrence(a.recurrences,c)
+if i.every_ms>0 then
+i.next_ms=next_interval(i,f)
+end
+save_progress(a,b,c,i)
+return i
+end
+local function tell_recurrence(a,b,c)
+local d=read_recurrence(b,c)
+if not d then
 return 0
 end
-local job = read_job(recurrence.record)
-local parts = {
-id,
-recurrence.next_ms,
-recurrence.last_ms,
-recurrence.last_job,
-recurrence.runs,
-recurrence.known_ms,
-is_short(recurrence) and 1 or 0,
-recurrence.every_ms,
-recurrence.offset_ms,
-recurrence.cron,
-recurrence.time_zone,
-recurrence.missed,
-recurrence.limit,
-recurrence.until_ms,
-job.name,
-string.sub(recurrence.record, job.body_at),
-job.priority,
-job.max_attempts,
-job.max_run_ms,
-job.backoff,
-job.backoff_ms,
-job.backoff_max_ms,
-job.jitter,
-job.group,
-string.sub(job.unique, 2),
-string.sub(job.unique, 1, 1),
-recurrence.window_ms,
-job.trace,
-job.tags,
+local e=read_job(d.record)
+local f={
+c,
+d.next_ms,
+d.last_ms,
+d.last_job,
+d.runs,
+d.known_ms,
+is_short(d)and 1 or 0,
+d.every_ms,
+d.offset_ms,
+d.cron,
+d.time_zone,
+d.missed,
+d.limit,
+d.until_ms,
+e.name,
+string.sub(d.record,e.body_at),
+e.priority,
+e.max_attempts,
+e.max_run_ms,
+e.backoff,
+e.backoff_ms,
+e.backoff_max_ms,
+e.jitter,
+e.group,
+string.sub(e.unique,2),
+string.sub(e.unique,1,1),
+d.window_ms,
+e.trace,
+e.tags,
 }
-for _, part in ipairs(parts) do
-told[#told + 1] = part
+for g,h in ipairs(f)do
+a[#a+1]=h
 end
-return #recurrence.record
+return#d.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [15, 3, 2, 3, 2, 3, 1, 3, 1, 12, 3, 16, 3, 3, 1, 4, 3, 11, 1, 11, 9, 6, 2, 6, 2, 3, 5, 12, 1, 3, 2, 11, 3, 9, 1, 9, 2, 9, 1, 4, 2, 2, 1, 6, 2, 17, 2, 10], text: `local function pack_run(run, state, at_ms)
-return struct.pack('>c1dHdI4Bc0', state, run.token, run.attempts, at_ms, run.size, run.flags, run.name)
+const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 132, 10, -29, 2, -19, 4, 15, 2, -31, 9, 22, 9, -24, 2, 1, 6, 15, 4, -113, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
+return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
 end
-local function pack_new_run(state, at_ms, size, flags, name)
-return struct.pack('>c1dHdI4Bc0', state, 0, 0, at_ms, size, flags, name)
-end
-local function pack_claimed_run(token, attempts, now_ms, size, flags, name)
-return struct.pack('>c1dHdI4Bc0', 'c', token, attempts, now_ms, size, flags, name)
-end
-local function store_run(jobs, seq, run, state, at_ms)
-redis.call('HSET', jobs, 'r' .. seq, pack_run(run, state, at_ms))
-end
-local function unpack_run(packed)
-local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
-return {
-state = state,
-token = token,
-attempts = attempts,
-at_ms = at_ms,
-size = size,
-flags = flags,
-name = string.sub(packed, name_at),
+local function unpack_run(a)
+local b,c,d,e,f,g,h=struct.unpack('>c1dHdI4B',a)
+return{
+state=b,
+token=c,
+attempts=d,
+at_ms=e,
+size=f,
+flags=g,
+name=string.sub(a,h),
 }
 end
-local function why_not(run, token)
-if not run then
-return 'absent'
-elseif run.token ~= token then
-return 'lost'
-elseif run.state == 'c' then
+local function why_not(a,b)
+if not a then
+return'absent'
+elseif a.token~=b then
+return'lost'
+elseif a.state=='c'then
 return nil
-elseif run.state == 'x' then
-return 'cancelled'
-elseif run.state == 'd' then
-return 'buried'
-elseif run.state == 'f' then
-return 'acked'
+elseif a.state=='x'then
+return'cancelled'
+elseif a.state=='d'then
+return'buried'
+elseif a.state=='f'then
+return'acked'
 end
-return run.state == 'b' and 'lost' or 'retried'
+return a.state=='b'and'lost'or'retried'
 end
-local function pack_failure(at_ms, failure)
-return struct.pack('>dHc0', at_ms, #failure.kind, failure.kind) .. failure.message
+local function pack_run(a,b,c)
+return struct.pack('>c1dHdI4Bc0',b,a.token,a.attempts,c,a.size,a.flags,a.name)
 end
-local function unpack_failure(packed)
-local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-return at_ms, kind, string.sub(packed, message_at)
+local function store_run(a,b,c,d,e)
+redis.call('HSET',a,'r'..b,pack_run(c,d,e))
 end
-local function pack_result(result, now_ms)
+local function note_history(a,b,c,d)
+local e=has_flag(c.flags,8)and redis.call('HGET',a,'h'..b)
+local f=struct.pack('>c1dHdd',d.what,d.at_ms,c.attempts,c.token,d.claimed_ms)
+redis.call('HSET',a,'h'..b,add_entry(e,f..d.kind,100,1))
+c.flags=flagged(c.flags,8)
+end
+local function pack_failure(a,b)
+return struct.pack('>dHc0',a,#b.kind,b.kind)..b.message
+end
+local function note_failure(a,b,c,d)
+redis.call('HSET',a,'e'..b,pack_failure(c,d))
+end
+local function wait_again(a,b,c,d,e,f)
+local g='s'
+if f<=b.now_ms then
+g=place_ready(a,b,d,c,e.size,'r')
+else
+b.scheduled=b.scheduled+e.size
+redis.call('ZADD',a.scheduled,string.format('%.0f',f),c)
+note_due(b,f)
+end
+store_run(a.jobs,c,e,g,f)
+end
+local function pack_result(a,b)
 return struct.pack(
 '>c1ddHc0I4',
-result.state,
-tonumber(result.seq),
-now_ms,
-#result.kind,
-result.kind,
-#result.message
-) .. result.message .. result.result
+a.state,
+tonumber(a.seq),
+b,
+#a.kind,
+a.kind,
+#a.message
+)..a.message..a.result
 end
-local function unpack_result(packed)
-local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-return {
-state = state,
-number = number,
-at_ms = at_ms,
-kind = kind,
-message = string.sub(packed, message_at, message_at + length - 1),
-result = string.sub(packed, message_at + length),
+local function pack_claimed_run(a,b,c,d,e,f)
+return struct.pack('>c1dHdI4Bc0','c',a,b,c,d,e,f)
+end
+local function unpack_failure(a)
+local b,c,d=struct.unpack('>dHc0',a)
+return b,c,string.sub(a,d)
+end
+local function unpack_result(a)
+local b,c,d,e,f,g=struct.unpack('>c1ddHc0I4',a)
+return{
+state=b,
+number=c,
+at_ms=d,
+kind=e,
+message=string.sub(a,g,g+f-1),
+result=string.sub(a,g+f),
 }
 end
-local function note_history(jobs, seq, run, entry)
-local stored = has_flag(run.flags, 8) and redis.call('HGET', jobs, 'h' .. seq)
-local packed = struct.pack('>c1dHdd', entry.what, entry.at_ms, run.attempts, run.token, entry.claimed_ms)
-redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, packed .. entry.kind, 100, 1))
-run.flags = flagged(run.flags, 8)
+local function tell_log(a,b,c,d)
+local e=redis.call('HGET',b,'l'..c)
+for f,g in ipairs((list_entries(e)))do
+local h,i=struct.unpack('>d',g)
+a[#a+1]=d
+a[#a+1]=h
+a[#a+1]=string.sub(g,i)
 end
-local function note_run(idle, queue, recurrence)
-if recurrence.next_ms > 0 then
-note_due(queue, recurrence.next_ms)
-see_to(idle, queue, recurrence.next_ms)
+return e and#e or 0
 end
+local function tell_history(a,b,c)
+local d,e={},0
+local function tell_one(a,b,c,d,e,f)
+local g=#a
+a[g+1],a[g+2],a[g+3],a[g+4],a[g+5]=b,c,d,e,f
 end
-local function note_failure(jobs, seq, at_ms, failure)
-redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, failure))
-end
-local function backoff_of(job, run)
-local delay_ms = 0
-if job.backoff == 1 then
-delay_ms = job.backoff_ms
-elseif job.backoff == 2 then
-delay_ms = job.backoff_ms * run.attempts
-elseif job.backoff == 3 then
-delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-end
-if job.backoff_max_ms > 0 then
-delay_ms = math.min(delay_ms, job.backoff_max_ms)
-end
-local chance = run.token % 1000 * 7919 % 1000 / 1000
-return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
-local function wait_again(keys, queue, seq, job, run, due_ms)
-local state = 's'
-if due_ms <= queue.now_ms then
-state = place_ready(keys, queue, job, seq, run.size, 'r')
-else
-queue.scheduled = queue.scheduled + run.size
-redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-note_due(queue, due_ms)
-end
-store_run(keys.jobs, seq, run, state, due_ms)
-end
-local function begin_again(keys, queue, seq, job, run)
-if run.state == 'f' then
-if has_flag(run.flags, 128) then
-keep_end(keys, queue, seq, job, run)
-end
-local claimed_ms = math.floor(run.token / 1000)
-note_history(keys.jobs, seq, run, { what = 'f', at_ms = run.at_ms, claimed_ms = claimed_ms, kind = '' })
-end
-if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
-run.flags = flagged(run.flags, 4)
-end
-happened(queue, 'requeued', seq, job, run, '')
-note_history(keys.jobs, seq, run, { what = 'q', at_ms = queue.now_ms, claimed_ms = 0, kind = '' })
-local state = place_ready(keys, queue, job, seq, run.size, 'r')
-run.attempts = 0
-store_run(keys.jobs, seq, run, state, queue.now_ms)
-redis.call('HDEL', keys.jobs, 'o' .. seq)
-end
-local HAPPENED = {
-t = 'retried',
-l = 'reclaimed',
-g = 'released',
-b = 'buried',
-q = 'requeued',
-x = 'stopping',
-f = 'acked',
+tell_one(d,'enqueued',math.floor(b/1000),0,0,'')
+local f,g=list_entries(redis.call('HGET',a,'h'..b))
+local HAPPENED={
+t='retried',
+l='reclaimed',
+g='released',
+b='buried',
+q='requeued',
+x='stopping',
+f='acked',
 }
-local function tell_one(told, what, at_ms, attempt, token, kind)
-local at = #told
-told[at + 1], told[at + 2], told[at + 3], told[at + 4], told[at + 5] = what, at_ms, attempt, token, kind
+for h,i in ipairs(f)do
+local j,k,l,m,n,o=struct.unpack('>c1dHdd',i)
+if j~='q'and m~=e then
+tell_one(d,'claimed',n,l,m,'')
+e=m
 end
-local function tell_newest(told, run, last)
-if run.state == 'f' then
-tell_one(told, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
-tell_one(told, 'acked', run.at_ms, run.attempts, run.token, '')
-elseif (run.state == 'c' or run.state == 'x') and run.token ~= last then
-tell_one(told, 'claimed', run.at_ms, run.attempts, run.token, '')
+tell_one(d,HAPPENED[j],k,l,m,string.sub(i,o))
+end
+if c then
+local function tell_newest(a,b,c)
+if b.state=='f'then
+tell_one(a,'claimed',math.floor(b.token/1000),b.attempts,b.token,'')
+tell_one(a,'acked',b.at_ms,b.attempts,b.token,'')
+elseif(b.state=='c'or b.state=='x')and b.token~=c then
+tell_one(a,'claimed',b.at_ms,b.attempts,b.token,'')
 end
 end
-local function tell_history(jobs, seq, run)
-local told, last = {}, 0
-tell_one(told, 'enqueued', math.floor(seq / 1000), 0, 0, '')
-local entries, omitted = list_entries(redis.call('HGET', jobs, 'h' .. seq))
-for _, entry in ipairs(entries) do
-local what, at_ms, attempt, token, claimed_ms, kind_at = struct.unpack('>c1dHdd', entry)
-if what ~= 'q' and token ~= last then
-tell_one(told, 'claimed', claimed_ms, attempt, token, '')
-last = token
+tell_newest(d,c,e)
 end
-tell_one(told, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
+return d,g
 end
-if run then
-tell_newest(told, run, last)
+local function note_run(a,b,c)
+if c.next_ms>0 then
+note_due(b,c.next_ms)
+see_to(a,b,c.next_ms)
 end
-return told, omitted
 end
-local function tell_log(told, jobs, seq, place)
-local packed = redis.call('HGET', jobs, 'l' .. seq)
-for _, entry in ipairs((list_entries(packed))) do
-local at_ms, line_at = struct.unpack('>d', entry)
-told[#told + 1] = place
-told[#told + 1] = at_ms
-told[#told + 1] = string.sub(entry, line_at)
+local function begin_again(a,b,c,d,e)
+if e.state=='f'then
+if has_flag(e.flags,128)then
+keep_end(a,b,c,d,e)
 end
-return packed and #packed or 0
+local f=math.floor(e.token/1000)
+note_history(a.jobs,c,e,{what='f',at_ms=e.at_ms,claimed_ms=f,kind=''})
+end
+if redis.call('HEXISTS',a.results,'v'..(d.id==''and c or d.id))==1 then
+e.flags=flagged(e.flags,4)
+end
+happened(b,'requeued',c,d,e,'')
+note_history(a.jobs,c,e,{what='q',at_ms=b.now_ms,claimed_ms=0,kind=''})
+local f=place_ready(a,b,d,c,e.size,'r')
+e.attempts=0
+store_run(a.jobs,c,e,f,b.now_ms)
+redis.call('HDEL',a.jobs,'o'..c)
+end
+local function backoff_of(a,b)
+local c=0
+if a.backoff==1 then
+c=a.backoff_ms
+elseif a.backoff==2 then
+c=a.backoff_ms*b.attempts
+elseif a.backoff==3 then
+c=a.backoff_ms*2^math.min(b.attempts-1,40)
+end
+if a.backoff_max_ms>0 then
+c=math.min(c,a.backoff_max_ms)
+end
+local d=b.token%1000*7919%1000/1000
+return math.floor(c*(1-a.jitter/100*d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 2, 10, 1, 4, 3, 7, 2, 13, 21, 3, 1, 5, 4, 6, 3, 3, 9, 7, 4, 3, 1, 2, 1, 3, 1, 35, 2, 12, 2, 6, 2, 8, 5, 3, 1, 13, 5, 13, 1, 11, 7, 6, 5, 7], text: `local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
-local function read_queue(meta, codec, caller)
-local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
-local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', (29 * 8))
-local is_apart = layout == APART_LAYOUT
-if is_apart then
-layout = QUEUE_LAYOUT
+const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 20, 7, 70, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -157, 2, -29, 10, 19, 11, 171, 13, 19, 6, -188, 3, 1, 5, 123, 13, -132, 6, -69, 4, 174, 3, -86, 3, 1, 2, 1, 3, 138, 7, -36, 11, -153, 3], text: `local QUEUE_LAYOUT,APART_LAYOUT='1','2'
+local function read_queue(a,b,c)
+local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
+local e,f=d[1]or QUEUE_LAYOUT,d[3]or string.rep('\\0',(29*8))
+local g=e==APART_LAYOUT
+if g then
+e=QUEUE_LAYOUT
 end
-local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', (29 * 8))
-local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
-struct.unpack('>dddddddd', readable)
-local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
-struct.unpack('>ddddddddd', readable, more)
-local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
-struct.unpack('>dddddd', readable, rest)
-local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
-return {
-layout = layout,
-is_apart = is_apart,
-codec = stored[2] or codec,
-packed = packed,
-settings = stored[4],
-record = stored[5],
-partitions = tonumber(stored[6] or 0),
-began_us = began_us,
-last = last,
-token = token,
-groups = groups,
-kinds = kinds,
-idle = idle,
-idlers = idlers,
-watch_ms = watch_ms,
-turn = turn,
-ghosts = ghosts,
-marks = marks,
-due_ms = due_ms,
-arrival_us = arrival_us,
-chores = chores,
-sent = sent,
-listened_ms = listened_ms,
-minute = minute,
-enqueued = enqueued,
-acked = acked,
-retried = retried,
-buried = buried,
-reclaimed = reclaimed,
-cancelled = cancelled,
-ready = ready,
-scheduled = scheduled,
-blocked = blocked,
-claimed = claimed,
-dead = dead,
-done = done,
-usual = string.sub(readable, (29 * 8) + 1),
+local h=e==QUEUE_LAYOUT and f or string.rep('\\0',(29*8))
+local i,j,k,l,m,n,o,p,q=
+struct.unpack('>dddddddd',h)
+local r,s,t,u,v,w,x,y,z,A=
+struct.unpack('>ddddddddd',h,q)
+local B,C,D,E,F,G,H=
+struct.unpack('>dddddd',h,A)
+local I,J,L,M,N,O=struct.unpack('>dddddd',h,H)
+return{
+layout=e,
+is_apart=g,
+codec=d[2]or b,
+packed=f,
+settings=d[4],
+record=d[5],
+partitions=tonumber(d[6]or 0),
+began_us=i,
+last=j,
+token=k,
+groups=l,
+kinds=m,
+idle=n,
+idlers=o,
+watch_ms=p,
+turn=r,
+ghosts=s,
+marks=t,
+due_ms=u,
+arrival_us=v,
+chores=w,
+sent=x,
+listened_ms=y,
+minute=z,
+enqueued=B,
+acked=C,
+retried=D,
+buried=E,
+reclaimed=F,
+cancelled=G,
+ready=I,
+scheduled=J,
+blocked=L,
+claimed=M,
+dead=N,
+done=O,
+usual=string.sub(h,(29*8)+1),
 }
 end
-local function refusal_of_queue(queue, codec, partitions)
-if queue.layout ~= QUEUE_LAYOUT then
-return redis.error_reply('LAYOUT ' .. queue.layout)
-elseif codec and queue.codec ~= codec then
-return redis.error_reply('CODEC ' .. queue.codec)
-elseif partitions and queue.partitions > 0 and queue.partitions ~= partitions then
-return redis.error_reply('PARTITIONS ' .. queue.partitions)
+local function begin_call(a,b)
+local c=clock_us()
+a.now_us,a.now_ms,a.how=c,math.floor(c/1000),b
+if a.listened_ms>a.now_ms then
+a.events={}
+end
+end
+local function widen(a,b,c,d)
+if a.marks%(b*2)<b then
+a.marks=a.marks+b
+c[#c+1]=d
+c[#c+1]=string.rep('~',65)
+end
+end
+local function save_queue_and_call(a,b,c,d)
+local function packed_state(a)
+return struct.pack(
+'>dddddddddddddddddddddddddddddc0',
+a.began_us,
+a.last,
+a.token,
+a.groups,
+a.kinds,
+a.idle,
+a.idlers,
+a.watch_ms,
+a.turn,
+a.ghosts,
+a.marks,
+a.due_ms,
+a.arrival_us,
+a.chores,
+a.sent,
+a.listened_ms,
+a.minute,
+a.enqueued,
+a.acked,
+a.retried,
+a.buried,
+a.reclaimed,
+a.cancelled,
+a.ready,
+a.scheduled,
+a.blocked,
+a.claimed,
+a.dead,
+a.done,
+a.usual
+)
+end
+local function write_state(a,b,c,d,e)
+if b.stands_apart and not b.is_apart then
+redis.call('HSET',a,'layout',APART_LAYOUT)
+end
+if b.began_us==0 then
+save_awaited(a,b,c,d,e)
+return 0
+elseif d then
+return redis.call('HSET',a,'state',c,d,e)
+end
+return redis.call('HSET',a,'state',c)
+end
+if c.caller==''then
+local function save_queue(a,b)
+local c=packed_state(b)
+if c~=b.packed then
+write_state(a,b,c)
+end
+end
+return save_queue(a,b)
+end
+local e=call_record(c,b.now_ms,d)
+local f=write_state(a,b,packed_state(b),c.caller,e)
+forget_old_calls(a,c,f,b.now_ms)
+end
+local function open_call(a,b,c,d,e)
+local f=read_queue(a,d or'',c and c.caller or'')
+local function refusal_of_queue(a,b,c)
+if a.layout~=QUEUE_LAYOUT then
+return redis.error_reply('LAYOUT '..a.layout)
+elseif b and a.codec~=b then
+return redis.error_reply('CODEC '..a.codec)
+elseif c and a.partitions>0 and a.partitions~=c then
+return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
-local function open_queue(meta, codec, partitions)
-local queue = read_queue(meta, codec or '', '')
-return refusal_of_queue(queue, codec, partitions), queue
+local g=refusal_of_queue(f,d,e)
+if g then
+return g
 end
-local function begin_call(queue, how)
-local now_us = clock_us()
-queue.now_us, queue.now_ms, queue.how = now_us, math.floor(now_us / 1000), how
-if queue.listened_ms > queue.now_ms then
-queue.events = {}
+begin_call(f,b)
+if c then
+local h,i=recall(f.record,c)
+return h,f,i
 end
+return nil,f
 end
-local function open_call(meta, how, call_id, codec, partitions)
-local queue = read_queue(meta, codec or '', call_id and call_id.caller or '')
-local refusal = refusal_of_queue(queue, codec, partitions)
-if refusal then
-return refusal
-end
-begin_call(queue, how)
-if call_id then
-local late, remembered = recall(queue.record, call_id)
-return late, queue, remembered
-end
-return nil, queue
-end
-local function is_marked(queue, mark)
-return queue.marks % (mark * 2) >= mark
-end
-local function set_mark(queue, mark)
-if not is_marked(queue, mark) then
-queue.marks = queue.marks + mark
-end
-end
-local function number_jobs(queue, count)
-local first = math.max(queue.last + 1, queue.now_us)
-queue.last = first + count - 1
-queue.enqueued = queue.enqueued + count
-return first
-end
-local function moves_of(recurrences, id)
-return tonumber(redis.call('HGET', recurrences, 'm' .. id) or 0)
-end
-local function widen(queue, mark, written, first)
-if queue.marks % (mark * 2) < mark then
-queue.marks = queue.marks + mark
-written[#written + 1] = first
-written[#written + 1] = string.rep('~', 65)
-end
-end
-local function begin_queue(meta, queue)
-if queue.began_us == 0 then
-queue.began_us = queue.now_us
-queue.due_ms = 9007199254740991
-redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-redis.call('PERSIST', meta)
-end
-end
-local function packed_state(queue)
-return struct.pack(
-'>dddddddddddddddddddddddddddddc0',
-queue.began_us,
-queue.last,
-queue.token,
-queue.groups,
-queue.kinds,
-queue.idle,
-queue.idlers,
-queue.watch_ms,
-queue.turn,
-queue.ghosts,
-queue.marks,
-queue.due_ms,
-queue.arrival_us,
-queue.chores,
-queue.sent,
-queue.listened_ms,
-queue.minute,
-queue.enqueued,
-queue.acked,
-queue.retried,
-queue.buried,
-queue.reclaimed,
-queue.cancelled,
-queue.ready,
-queue.scheduled,
-queue.blocked,
-queue.claimed,
-queue.dead,
-queue.done,
-queue.usual
-)
-end
-local function write_state(meta, queue, packed, caller, record)
-if queue.stands_apart and not queue.is_apart then
-redis.call('HSET', meta, 'layout', APART_LAYOUT)
-end
-if queue.began_us == 0 then
-save_awaited(meta, queue, packed, caller, record)
-return 0
-elseif caller then
-return redis.call('HSET', meta, 'state', packed, caller, record)
-end
-return redis.call('HSET', meta, 'state', packed)
-end
-local function save_queue(meta, queue)
-local packed = packed_state(queue)
-if packed ~= queue.packed then
-write_state(meta, queue, packed)
-end
-end
-local function save_queue_and_call(meta, queue, call_id, answer)
-if call_id.caller == '' then
-return save_queue(meta, queue)
-end
-local record = call_record(call_id, queue.now_ms, answer)
-local added = write_state(meta, queue, packed_state(queue), call_id.caller, record)
-forget_old_calls(meta, call_id, added, queue.now_ms)
-end
-local function refuse_when_full(keys)
-redis.call('ZADD', keys.parents, 'XX', '0', '')
-end
-local function try_rights(keys, queue)
-redis.call('HDEL', keys.jobs, '')
-redis.call('ZREM', keys.parents, '')
-redis.call('ZADD', keys.parents, 'XX', '0', '')
-redis.call('HGET', keys.jobs, '')
-redis.call('HEXISTS', keys.jobs, '')
-redis.call('ZSCORE', keys.parents, '')
-redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
-redis.call('ZRANGEBYLEX', keys.children, '+', '-')
-if queue.began_us > 0 then
-redis.call('HSET', keys.meta, 'codec', queue.codec)
-end
-end
-local function parse_settings(text)
-local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
-return {
-paused = paused == '1',
-concurrency = tonumber(concurrency),
-rate_limit = tonumber(rate_limit),
-rate_window_ms = tonumber(rate_window_ms),
-rate_burst = 0,
-keep_count = tonumber(keep_count),
-keep_ms = tonumber(keep_ms),
+local function parse_settings(a)
+local b,c,d,e,f,g=
+string.match(a or'0,0,0,0,0,0','^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+return{
+paused=b=='1',
+concurrency=tonumber(c),
+rate_limit=tonumber(d),
+rate_window_ms=tonumber(e),
+rate_burst=0,
+keep_count=tonumber(f),
+keep_ms=tonumber(g),
 }
 end
-local function format_settings(settings)
+local function read_burst(a,b,c)
+local d=redis.call('HGET',a,b)
+local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
+local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
+return h and tonumber(g)or 0
+end
+local function is_marked(a,b)
+return a.marks%(b*2)>=b
+end
+local function set_mark(a,b)
+if not is_marked(a,b)then
+a.marks=a.marks+b
+end
+end
+local function try_rights(a,b)
+redis.call('HDEL',a.jobs,'')
+redis.call('ZREM',a.parents,'')
+redis.call('ZADD',a.parents,'XX','0','')
+redis.call('HGET',a.jobs,'')
+redis.call('HEXISTS',a.jobs,'')
+redis.call('ZSCORE',a.parents,'')
+redis.call('ZRANGEBYSCORE',a.parents,'+inf','-inf')
+redis.call('ZRANGEBYLEX',a.children,'+','-')
+if b.began_us>0 then
+redis.call('HSET',a.meta,'codec',b.codec)
+end
+end
+local function number_jobs(a,b)
+local c=math.max(a.last+1,a.now_us)
+a.last=c+b-1
+a.enqueued=a.enqueued+b
+return c
+end
+local function open_queue(a,b,c)
+local d=read_queue(a,b or'','')
+return refusal_of_queue(d,b,c),d
+end
+local function refuse_when_full(a)
+redis.call('ZADD',a.parents,'XX','0','')
+end
+local function begin_queue(a,b)
+if b.began_us==0 then
+b.began_us=b.now_us
+b.due_ms=9007199254740991
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+redis.call('PERSIST',a)
+end
+end
+local function keep_burst(a,b,c)
+if c.rate_limit==0 or c.rate_burst==0 then
+return-redis.call('HDEL',a,b)
+end
+local d=string.format('%.0f,%.0f,%.0f',c.rate_limit,c.rate_window_ms,c.rate_burst)
+return redis.call('HSET',a,b,d)
+end
+local function format_settings(a)
 return string.format(
 '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-settings.paused and 1 or 0,
-settings.concurrency,
-settings.rate_limit,
-settings.rate_window_ms,
-settings.keep_count,
-settings.keep_ms
+a.paused and 1 or 0,
+a.concurrency,
+a.rate_limit,
+a.rate_window_ms,
+a.keep_count,
+a.keep_ms
 )
 end
-local function read_burst(hash, field, rate)
-local stored = redis.call('HGET', hash, field)
-local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-return is_of_rate and tonumber(burst) or 0
-end
-local function keep_burst(hash, field, rate)
-if rate.rate_limit == 0 or rate.rate_burst == 0 then
-return -redis.call('HDEL', hash, field)
-end
-local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
-return redis.call('HSET', hash, field, text)
+local function moves_of(a,b)
+return tonumber(redis.call('HGET',a,'m'..b)or 0)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [4, 8, 2, 12, 2, 4, 4, 23, 9, 5, 2, 1, 1, 10, 1, 3, 1, 8, 1, 3, 3, 4, 2, 5, 1, 6, 2, 12, 2, 1, 1, 28, 1, 9, 2, 17, 2, 16, 3, 15, 2, 7, 2, 7, 2, 10, 2, 25, 3, 11, 1, 3, 2, 8, 16, 20, 3, 7, 2, 11], text: `local function bucket_of(span_ms)
-if span_ms < 1 then
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [75, 1, -72, 8, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -68, 9, 59, 5, 24, 1, -169, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 99, 1, -24, 7, -186, 5, 15, 3, 165, 10, 5, 16, -174, 5, 1, 6, 77, 16, 3, 15, -53, 17, 87, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 4, 328, 7, 2, 11], text: `local NO_SPREAD=struct.pack('>ddH',0,0,0)
+local function bucket_of(a)
+if a<1 then
 return 0
 end
-local mantissa, exponent = math.frexp(span_ms)
-local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
-return bucket < 254 and bucket or 254
+local b,c=math.frexp(a)
+local d=c*8+math.floor(b*16)-15
+return d<254 and d or 254
 end
-local function count_job(queue, kind, name)
-local counted = queue.counted
-if not counted then
-counted = {}
-queue.counted = counted
+local function note_spans(a,b,c,d,e)
+local f,g={},{}
+for h=1,#c,2 do
+local i,j=c[h+1],(d-c[h])/e
+local k=bucket_of(j)
+local l=g[i]
+if not l then
+l={}
+g[i]=l
 end
-local key = note_key(kind, name)
-if not counted[key] then
-counted[key], counted[#counted + 1] = 0, key
-end
-counted[key] = counted[key] + 1
-end
-local function count_note(kind, name, count)
-local key = note_key(kind, name)
-return struct.pack('>Bc0BHdd', #key, key, 0, count, 0, 0)
-end
-local function note_spans(queue, kind, list, now, per_ms)
-local groups, by_name = {}, {}
-for at = 1, #list, 2 do
-local name, span_ms = list[at + 1], (now - list[at]) / per_ms
-local bucket = bucket_of(span_ms)
-local by_bucket = by_name[name]
-if not by_bucket then
-by_bucket = {}
-by_name[name] = by_bucket
-end
-local group = by_bucket[bucket]
-if group then
-group.count, group.sum = group.count + 1, group.sum + span_ms
-group.greatest = span_ms > group.greatest and span_ms or group.greatest
+local m=l[k]
+if m then
+m.count,m.sum=m.count+1,m.sum+j
+m.greatest=j>m.greatest and j or m.greatest
 else
-group = { key = note_key(kind, name), bucket = bucket, count = 1, sum = span_ms, greatest = span_ms }
-by_bucket[bucket], groups[#groups + 1] = group, group
+m={key=note_key(b,i),bucket=k,count=1,sum=j,greatest=j}
+l[k],f[#f+1]=m,m
 end
 end
-for _, group in ipairs(groups) do
-note_alike(queue, group.key, group.bucket, group.count, group.sum, group.greatest)
+for h,i in ipairs(f)do
+note_alike(a,i.key,i.bucket,i.count,i.sum,i.greatest)
 end
 end
-local PERIODS = {
-minute = { letter = 'm', length_ms = 60000, slots = 120 },
-hour = { letter = 'h', length_ms = 3600000, slots = 72 },
-day = { letter = 'd', length_ms = 86400000, slots = 90 },
-}
-local NO_SPREAD = struct.pack('>ddH', 0, 0, 0)
-local KINDS = {
-e = { place = 1 },
-d = { place = 4 },
-r = { place = 5 },
-c = { place = 6 },
-w = { spread = 'wait' },
-a = { place = 2, spread = 'run' },
-t = { place = 3, spread = 'run' },
-b = { place = 4, spread = 'run' },
-}
-local function field_of(period, number, name)
-return string.format('%s%d:%s', period.letter, number % period.slots, name)
+local function leave_notes(a,b,c)
+local d=b.now_ms/60000-b.now_ms/60000%1
+local e=d~=b.minute
+if e then
+c=struct.pack('>Bc0BHdd',1,'m',0,0,d,0)..c
 end
-local function add_to_bucket(spread, bucket, count)
-local flat, place = spread.flat, spread.places[bucket]
-if not place then
-place = #flat + 2
-flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+local f=redis.pcall('APPEND',a.notes,c)
+if type(f)~='number'then
+return
 end
-flat[place] = flat[place] + count
+b.minute=d
+if f>16384 then
+local function fold(a)
+local b,c=redis.pcall('GET',a.notes),redis.pcall('HGET',a.stats,'names')
+if type(b)~='string'or type(c)=='table'then
+return false
 end
+local function changed_periods(a,b,c)
+local function read_names(a)
+local b={packed=a,count=0,known={}}
+local function parse_names(a)
+local b,c={},1
+while c<=#a do
+local d=string.byte(a,c)
+b[#b+1]=string.sub(a,c+1,c+d)
+c=c+1+d
+end
+return b
+end
+for c,d in ipairs(parse_names(a))do
+b.known[d],b.count=true,b.count+1
+end
+return b
+end
+local d,e=read_names(c),{}
 local function new_spread()
-return { sum = 0, greatest = 0, flat = {}, places = {} }
+return{sum=0,greatest=0,flat={},places={}}
 end
-local function new_tally(name)
-local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
-return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+local function new_tally(a)
+local b={wait=new_spread(),run=new_spread(),none=new_spread()}
+return{name=a,counts={0,0,0,0,0,0,0},spreads=b}
 end
-local function add_buckets(spread, list)
-for at = 1, #list, 2 do
-add_to_bucket(spread, list[at], list[at + 1])
+local function add_to_bucket(a,b,c)
+local d,e=a.flat,a.places[b]
+if not e then
+e=#d+2
+d[e-1],d[e],a.places[b]=b,0,e
 end
+d[e]=d[e]+c
 end
-local function add_span(spread, sum, greatest)
-spread.sum = spread.sum + sum
-if greatest > spread.greatest then
-spread.greatest = greatest
+local function tallies_of_notes(a)
+local b,c,d,e={},{by_name={},by_key={}},1,#a
+local f=struct.unpack
+local KINDS={
+e={place=1},
+d={place=4},
+r={place=5},
+c={place=6},
+w={spread='wait'},
+a={place=2,spread='run'},
+t={place=3,spread='run'},
+b={place=4,spread='run'},
+}
+local function target_of(a,b)
+local c,d=KINDS[string.sub(b,1,1)],string.sub(b,2)
+local e=a.by_name[d]
+if not e then
+e=new_tally(d)
+a.by_name[d],a[#a+1]=e,e
 end
+local f=
+{counts=e.counts,place=c.place or 7,spread=e.spreads[c.spread or'none']}
+a.by_key[b]=f
+return f
 end
-local function target_of(tallies, key)
-local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
-local tally = tallies.by_name[name]
-if not tally then
-tally = new_tally(name)
-tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+while d<=e do
+local g,h,i,j,k
+g,h,i,j,k,d=f('>Bc0BHdd',a,d)
+if g=='m'then
+if not b[j]then
+b[j],b[#b+1]={by_name={},by_key={}},j
 end
-local target =
-{ counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
-tallies.by_key[key] = target
-return target
-end
-local function tallies_of_notes(notes)
-local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
-local unpack_from = struct.unpack
-while at <= last do
-local key, bucket, count, sum, greatest
-key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
-if key == 'm' then
-if not minutes[sum] then
-minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
-end
-tallies = minutes[sum]
+c=b[j]
 else
-local target = tallies.by_key[key] or target_of(tallies, key)
-local counts, place, spread = target.counts, target.place, target.spread
-counts[place] = counts[place] + count
-local flat, at_bucket = spread.flat, spread.places[bucket]
-if at_bucket then
-flat[at_bucket] = flat[at_bucket] + count
+local l=c.by_key[g]or target_of(c,g)
+local m,n,o=l.counts,l.place,l.spread
+m[n]=m[n]+i
+local p,q=o.flat,o.places[h]
+if q then
+p[q]=p[q]+i
 else
-add_to_bucket(spread, bucket, count)
+add_to_bucket(o,h,i)
 end
-spread.sum = spread.sum + sum
-if greatest > spread.greatest then
-spread.greatest = greatest
-end
-end
-end
-return minutes
-end
-local function parse_names(packed)
-local names, at = {}, 1
-while at <= #packed do
-local length = string.byte(packed, at)
-names[#names + 1] = string.sub(packed, at + 1, at + length)
-at = at + 1 + length
-end
-return names
-end
-local function sum_of(tallies)
-if #tallies == 1 then
-return tallies[1]
-end
-local all = new_tally('')
-for _, tally in ipairs(tallies) do
-for place, count in ipairs(tally.counts) do
-all.counts[place] = all.counts[place] + count
-end
-for _, part in ipairs({ 'wait', 'run' }) do
-local spread = tally.spreads[part]
-add_span(all.spreads[part], spread.sum, spread.greatest)
-add_buckets(all.spreads[part], spread.flat)
+o.sum=o.sum+j
+if k>o.greatest then
+o.greatest=k
 end
 end
-return all
 end
-local function enlarge_spread(stored, at, spread)
-local sum, greatest, buckets, from = struct.unpack('>ddH', stored, at)
-local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
-local after = table.remove(flat)
-if #spread.flat == 0 then
-return string.sub(stored, at, after - 1), after
+return b
 end
-local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
-for place = 2, #flat, 2 do
-enlarged.places[flat[place - 1]] = place
+local f=tallies_of_notes(b)
+local function is_told_apart(a,b)
+if b~=''and not a.known[b]and a.count<100 then
+a.known[b],a.count=true,a.count+1
+a.packed=a.packed..string.char(#b)..b
 end
-add_buckets(enlarged, spread.flat)
-add_span(enlarged, spread.sum, spread.greatest)
-local form = '>ddH' .. string.rep('BI5', #flat / 2)
-return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+return a.known[b]
 end
-local function add_to_period(stored, number, tally)
-local holds = stored and struct.unpack('>I4', stored) or 0
-if holds ~= number then
-stored = struct.pack('>I4I5I5I5I5I5I5', number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+local PERIODS={
+minute={letter='m',length_ms=60000,slots=120},
+hour={letter='h',length_ms=3600000,slots=72},
+day={letter='d',length_ms=86400000,slots=90},
+}
+local function field_of(a,b,c)
+return string.format('%s%d:%s',a.letter,b%a.slots,c)
 end
-local found = { struct.unpack('>I4I5I5I5I5I5I5', stored) }
-for place = 1, 6 do
-found[place + 1] = found[place + 1] + tally.counts[place]
+local function enter_period(a,b,c,d,e)
+local f=math.floor(c*60000/b.length_ms)
+local g=field_of(b,f,d)
+local h=a[g]
+if not h or h.number~=f then
+h={number=f,tallies={}}
+a[g]=h
 end
-local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
-found[8] = nil
-return struct.pack('>I4I5I5I5I5I5I5', unpack(found))
-.. waited
-.. enlarge_spread(stored, next_at, tally.spreads.run)
+h.tallies[#h.tallies+1]=e
 end
-local function read_names(packed)
-local names = { packed = packed, count = 0, known = {} }
-for _, name in ipairs(parse_names(packed)) do
-names.known[name], names.count = true, names.count + 1
-end
-return names
-end
-local function is_told_apart(names, name)
-if name ~= '' and not names.known[name] and names.count < 100 then
-names.known[name], names.count = true, names.count + 1
-names.packed = names.packed .. string.char(#name) .. name
-end
-return names.known[name]
-end
-local function enter_period(entered, period, minute, name, tally)
-local number = math.floor(minute * 60000 / period.length_ms)
-local field = field_of(period, number, name)
-local there = entered[field]
-if not there or there.number ~= number then
-there = { number = number, tallies = {} }
-entered[field] = there
-end
-there.tallies[#there.tallies + 1] = tally
-end
-local function changed_periods(stats, notes, packed_names)
-local names, entered = read_names(packed_names), {}
-local minutes = tallies_of_notes(notes)
-for _, minute in ipairs(minutes) do
-for _, tally in ipairs(minutes[minute]) do
-local name = is_told_apart(names, tally.name) and tally.name
-for _, period in pairs(PERIODS) do
-enter_period(entered, period, minute, '', tally)
-if name then
-enter_period(entered, period, minute, name, tally)
+for g,h in ipairs(f)do
+for i,j in ipairs(f[h])do
+local k=is_told_apart(d,j.name)and j.name
+for l,m in pairs(PERIODS)do
+enter_period(e,m,h,'',j)
+if k then
+enter_period(e,m,h,k,j)
 end
 end
 end
 end
-local fields, changed = {}, { names = names.packed }
-for field in pairs(entered) do
-fields[#fields + 1] = field
+local g,h={},{names=d.packed}
+for i in pairs(e)do
+g[#g+1]=i
 end
-local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-for at, field in ipairs(fields) do
-local there = entered[field]
-changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
+local function add_buckets(a,b)
+for c=1,#b,2 do
+add_to_bucket(a,b[c],b[c+1])
 end
-return changed
 end
-local function fold(keys)
-local noted, names = redis.pcall('GET', keys.notes), redis.pcall('HGET', keys.stats, 'names')
-if type(noted) ~= 'string' or type(names) == 'table' then
-return false
+local function add_span(a,b,c)
+a.sum=a.sum+b
+if c>a.greatest then
+a.greatest=c
 end
-local changed = changed_periods(keys.stats, noted, names or '')
-local pairs_of = {}
-for field, value in pairs(changed) do
-pairs_of[#pairs_of + 1] = field
-pairs_of[#pairs_of + 1] = value
 end
-return type(redis.pcall('DEL', keys.notes)) == 'number'
-and type(redis.pcall('HSET', keys.stats, unpack(pairs_of))) == 'number'
+local function enlarge_spread(a,b,c)
+local d,e,f,g=struct.unpack('>ddH',a,b)
+local h={struct.unpack('>'..string.rep('BI5',f),a,g)}
+local i=table.remove(h)
+if#c.flat==0 then
+return string.sub(a,b,i-1),i
 end
-local function packed_notes(queue)
-local packed = { queue.noted }
-local counted = queue.counted or {}
-for _, key in ipairs(counted) do
-packed[#packed + 1] = struct.pack('>Bc0BHdd', #key, key, 0, counted[key], 0, 0)
+local j={sum=d,greatest=e,flat=h,places={}}
+for k=2,#h,2 do
+j.places[h[k-1]]=k
 end
-return table.concat(packed)
+add_buckets(j,c.flat)
+add_span(j,c.sum,c.greatest)
+local k='>ddH'..string.rep('BI5',#h/2)
+return struct.pack(k,j.sum,j.greatest,#h/2,unpack(h)),i
 end
-local function leave_notes(keys, queue, noted)
-local minute = queue.now_ms / 60000 - queue.now_ms / 60000 % 1
-local is_new = minute ~= queue.minute
-if is_new then
-noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
+local function add_to_period(a,b,c)
+local d=a and struct.unpack('>I4',a)or 0
+if d~=b then
+a=struct.pack('>I4I5I5I5I5I5I5',b,0,0,0,0,0,0)..NO_SPREAD..NO_SPREAD
 end
-local length = redis.pcall('APPEND', keys.notes, noted)
-if type(length) ~= 'number' then
+local e={struct.unpack('>I4I5I5I5I5I5I5',a)}
+for f=1,6 do
+e[f+1]=e[f+1]+c.counts[f]
+end
+local f,g=enlarge_spread(a,e[8],c.spreads.wait)
+e[8]=nil
+return struct.pack('>I4I5I5I5I5I5I5',unpack(e))
+..f
+..enlarge_spread(a,g,c.spreads.run)
+end
+local function sum_of(a)
+if#a==1 then
+return a[1]
+end
+local b=new_tally('')
+for c,d in ipairs(a)do
+for e,f in ipairs(d.counts)do
+b.counts[e]=b.counts[e]+f
+end
+for e,f in ipairs({'wait','run'})do
+local g=d.spreads[f]
+add_span(b.spreads[f],g.sum,g.greatest)
+add_buckets(b.spreads[f],g.flat)
+end
+end
+return b
+end
+for j,k in ipairs(g)do
+local l=e[k]
+h[k]=add_to_period(i[j],l.number,sum_of(l.tallies))
+end
+return h
+end
+local d=changed_periods(a.stats,b,c or'')
+local e={}
+for f,g in pairs(d)do
+e[#e+1]=f
+e[#e+1]=g
+end
+return type(redis.pcall('DEL',a.notes))=='number'
+and type(redis.pcall('HSET',a.stats,unpack(e)))=='number'
+end
+if fold(a)then
+redis.pcall('PEXPIRE',a.stats,'7862400000')
+b.minute=0
+end
+elseif e then
+redis.pcall('PEXPIRE',a.notes,'7862400000')
+end
+end
+local function count_job(a,b,c)
+local d=a.counted
+if not d then
+d={}
+a.counted=d
+end
+local e=note_key(b,c)
+if not d[e]then
+d[e],d[#d+1]=0,e
+end
+d[e]=d[e]+1
+end
+local function packed_notes(a)
+local b={a.noted}
+local c=a.counted or{}
+for d,e in ipairs(c)do
+b[#b+1]=struct.pack('>Bc0BHdd',#e,e,0,c[e],0,0)
+end
+return table.concat(b)
+end
+local function count_note(a,b,c)
+local d=note_key(a,b)
+return struct.pack('>Bc0BHdd',#d,d,0,c,0,0)
+end
+local function tell_spread(a,b,c)
+local d,e,f,g=struct.unpack('>ddH',b,c)
+a[#a+1]=math.floor(d*1000+0.5)
+a[#a+1]=math.floor(e*1000+0.5)
+a[#a+1]=string.sub(b,g,g+f*6-1)
+return g+f*6
+end
+local function tell_period(a,b,c,d)
+if not b or struct.unpack('>I4',b)~=c then
 return
 end
-queue.minute = minute
-if length > 16384 then
-if fold(keys) then
-redis.pcall('PEXPIRE', keys.stats, '7862400000')
-queue.minute = 0
+local e={struct.unpack('>I4I5I5I5I5I5I5',b)}
+a[#a+1]=c*d
+for f=2,7 do
+a[#a+1]=e[f]
 end
-elseif is_new then
-redis.pcall('PEXPIRE', keys.notes, '7862400000')
-end
-end
-local function tell_spread(told, stored, at)
-local sum, greatest, buckets, from = struct.unpack('>ddH', stored, at)
-told[#told + 1] = math.floor(sum * 1000 + 0.5)
-told[#told + 1] = math.floor(greatest * 1000 + 0.5)
-told[#told + 1] = string.sub(stored, from, from + buckets * 6 - 1)
-return from + buckets * 6
-end
-local function tell_period(told, stored, number, length_ms)
-if not stored or struct.unpack('>I4', stored) ~= number then
-return
-end
-local found = { struct.unpack('>I4I5I5I5I5I5I5', stored) }
-told[#told + 1] = number * length_ms
-for place = 2, 7 do
-told[#told + 1] = found[place]
-end
-tell_spread(told, stored, tell_spread(told, stored, found[8]))
+tell_spread(a,b,tell_spread(a,b,e[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [1, 3, 9, 8, 9, 3, 2, 9, 1, 7, 1, 26, 1, 14, 2, 1, 2, 9, 2, 19, 2, 21, 2, 17, 2, 13, 2, 23, 3, 17], text: `local function pick(new, old)
-return new < 0 and old or new
+const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [214, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4, -198, 4, -16, 3, 13, 4], text: `local function try_taking(a,b,c)
+redis.call('ZREM',a.leases,'')
+redis.call('ZADD',a.leases,'XX','0','')
+if c then
+redis.call('ZRANGEBYSCORE',a.leases,'+inf','-inf')
+redis.call('LRANGE',a.turns,'1','0')
 end
-local function set_limits(held, limits)
-if limits.paused >= 0 then
-held.paused = limits.paused == 1
+if is_marked(b,2)then
+redis.call('HDEL',a.groups,'')
+redis.call('HGET',a.groups,'')
+redis.call('LPOP',a.turns,'0')
 end
-held.concurrency = pick(limits.concurrency, held.concurrency)
-held.rate_limit = pick(limits.rate_limit, held.rate_limit)
-held.rate_window_ms = pick(limits.rate_window_ms, held.rate_window_ms)
+if c and is_marked(b,2)then
+redis.call('LLEN',a.turns)
 end
-local function is_ready(packed)
-return not packed or string.find(packed, '^[rb]') ~= nil
+return is_marked(b,2)
 end
-local function stands_in_list(record, packed)
-if not record or not is_ready(packed) then
+local function take_ready(a,b,c)
+local function is_ready(a)
+return not a or string.find(a,'^[rb]')~=nil
+end
+local function stands_in_list(a,b)
+if not a or not is_ready(b)then
 return false
-elseif string.byte(record) > 0 then
+elseif string.byte(a)>0 then
 return true
 end
-local job = read_job(record)
-return job.group == '' and job.priority == 0
+local c=read_job(a)
+return c.group==''and c.priority==0
 end
-local function take_listed(keys, queue, count, taken)
-local seen = taken.seen
-while count > 0 and taken.more_ghosts > 0 do
-local from = taken.passed
-local numbers =
-redis.pcall('LRANGE', keys.ready, string.format('%d', from), string.format('%d', from + count - 1))
-if numbers.err then
-queue.is_refused = true
-return queue.over == 0 and redis.call('LRANGE', keys.ready, '1', '0')
-elseif #numbers == 0 then
-queue.ghosts = 0
-return
-end
-taken.passed = from + #numbers
-local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
-for at, seq in ipairs(numbers) do
-local record, packed = stored[at * 2 - 1], stored[at * 2]
-if stands_in_list(record, packed) and not (seen and seen[seq]) then
-if seen then
-seen[seq] = true
-end
-taken[#taken + 1] = seq
-taken[#taken + 1] = record
-taken[#taken + 1] = packed
-taken.listed = taken.listed + 1
-count = count - 1
-else
-queue.ghosts = math.max(0, queue.ghosts - 1)
-taken.more_ghosts = taken.more_ghosts - 1
-end
-end
-end
-end
-local function take_numbers(jobs, numbers, taken)
-if #numbers == 0 then
-return
-end
-local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-for at, seq in ipairs(numbers) do
-if taken.seen then
-taken.seen[seq] = true
-end
-taken[#taken + 1] = seq
-taken[#taken + 1] = stored[at * 2 - 1]
-taken[#taken + 1] = stored[at * 2]
-end
-end
-local SIDES = { before = { '-inf', '(0' }, behind = { '(0', '+inf' } }
-local function take_prioritized(keys, side, count, taken)
-local from, to = unpack(SIDES[side])
-local numbers = redis.call('ZRANGEBYSCORE', keys.prioritized, from, to, 'LIMIT', taken[side], count)
-taken[side] = taken[side] + #numbers
-for _, seq in ipairs(numbers) do
-taken.prioritized[#taken.prioritized + 1] = seq
-end
-take_numbers(keys.jobs, numbers, taken)
-end
-local function take_of_group(keys, now_us)
-local name = redis.call('LRANGE', keys.turns, '0', '0')[1]
-local group = read_group(keys.groups, name)
-group.in_ring = false
-local number = string.format('%.0f', group.number)
-local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
-if member then
-group.ready, group.claimed = group.ready - 1, group.claimed + 1
-if group.rate_limit > 0 then
-group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
-end
-end
-place_group(keys, name, group, now_us)
-redis.call('LPOP', keys.turns)
-if member then
-redis.call('ZREM', keys.grouped, member)
-end
-return member and string.sub(member, 11), group.in_ring and 0 or 1
-end
-local function take_in_turn(keys, queue, count, taken)
-local ring = redis.call('LLEN', keys.turns)
-while count > 0 and ring > 0 and taken.more_empty > 0 do
-local before = #taken
-if queue.turn >= ring then
-queue.turn = 0
-take_listed(keys, queue, 1, taken)
-else
-local seq, gone = take_of_group(keys, queue.now_us)
-ring = ring - gone
-if seq then
-queue.turn = queue.turn + 1
-take_numbers(keys.jobs, { seq }, taken)
-else
-taken.more_empty = taken.more_empty - 1
-end
-end
-count = count - (#taken - before) / 3
-end
-take_listed(keys, queue, count, taken)
-end
-local function take_some(keys, queue, count, taken)
-local before = #taken
-local has_priorities = is_marked(queue, 1)
-if has_priorities then
-take_prioritized(keys, 'before', count, taken)
-end
-if is_marked(queue, 2) then
-take_in_turn(keys, queue, count - (#taken - before) / 3, taken)
-else
-take_listed(keys, queue, count - (#taken - before) / 3, taken)
-end
-local left = count - (#taken - before) / 3
-if has_priorities and left > 0 then
-take_prioritized(keys, 'behind', left, taken)
-end
-return taken
-end
-local function take_large(keys, queue, count, taken)
-local budget = budget_of(count)
-while is_left(budget) do
-local before = #taken
-take_some(keys, queue, 1, taken)
-if #taken == before then
-return taken, false
-end
-local packed = taken[#taken]
-spend(budget, 1, size_of(taken[#taken - 1], packed and unpack_run(packed)))
-end
-return taken, budget.elements > 0
-end
-local function take_ready(keys, queue, count)
 if
-is_marked(queue, 64)
-and (is_marked(queue, 1) or is_marked(queue, 2))
+is_marked(b,64)
+and(is_marked(b,1)or is_marked(b,2))
 then
-bring_returned(keys, queue, count)
+bring_returned(a,b,c)
 end
-local taken = {
-seen = queue.ghosts > 0 and {} or nil,
-ghosts = queue.ghosts,
-passed = 0,
-listed = 0,
-prioritized = {},
-before = 0,
-behind = 0,
-more_ghosts = 1000,
-more_empty = 100,
+local d={
+seen=b.ghosts>0 and{}or nil,
+ghosts=b.ghosts,
+passed=0,
+listed=0,
+prioritized={},
+before=0,
+behind=0,
+more_ghosts=1000,
+more_empty=100,
 }
-if is_marked(queue, 128) and queue.ready > 4194304 then
-return take_large(keys, queue, count, taken)
+local SIDES={before={'-inf','(0'},behind={'(0','+inf'}}
+local function take_numbers(a,b,c)
+if#b==0 then
+return
 end
-return take_some(keys, queue, count, taken), false
+local d=redis.call('HMGET',a,unpack(fields_of(b)))
+for e,f in ipairs(b)do
+if c.seen then
+c.seen[f]=true
 end
-local function try_taking(keys, queue, acks_first)
-redis.call('ZREM', keys.leases, '')
-redis.call('ZADD', keys.leases, 'XX', '0', '')
-if acks_first then
-redis.call('ZRANGEBYSCORE', keys.leases, '+inf', '-inf')
-redis.call('LRANGE', keys.turns, '1', '0')
+c[#c+1]=f
+c[#c+1]=d[e*2-1]
+c[#c+1]=d[e*2]
 end
-if is_marked(queue, 2) then
-redis.call('HDEL', keys.groups, '')
-redis.call('HGET', keys.groups, '')
-redis.call('LPOP', keys.turns, '0')
 end
-if acks_first and is_marked(queue, 2) then
-redis.call('LLEN', keys.turns)
+local function take_prioritized(a,b,c,d)
+local e,f=unpack(SIDES[b])
+local g=redis.call('ZRANGEBYSCORE',a.prioritized,e,f,'LIMIT',d[b],c)
+d[b]=d[b]+#g
+for h,i in ipairs(g)do
+d.prioritized[#d.prioritized+1]=i
 end
-return is_marked(queue, 2)
+take_numbers(a.jobs,g,d)
+end
+local function take_listed(a,b,c,d)
+local e=d.seen
+while c>0 and d.more_ghosts>0 do
+local f=d.passed
+local g=
+redis.pcall('LRANGE',a.ready,string.format('%d',f),string.format('%d',f+c-1))
+if g.err then
+b.is_refused=true
+return b.over==0 and redis.call('LRANGE',a.ready,'1','0')
+elseif#g==0 then
+b.ghosts=0
+return
+end
+d.passed=f+#g
+local h=redis.call('HMGET',a.jobs,unpack(fields_of(g)))
+for i,j in ipairs(g)do
+local k,l=h[i*2-1],h[i*2]
+if stands_in_list(k,l)and not(e and e[j])then
+if e then
+e[j]=true
+end
+d[#d+1]=j
+d[#d+1]=k
+d[#d+1]=l
+d.listed=d.listed+1
+c=c-1
+else
+b.ghosts=math.max(0,b.ghosts-1)
+d.more_ghosts=d.more_ghosts-1
+end
+end
+end
+end
+local function take_of_group(a,b)
+local c=redis.call('LRANGE',a.turns,'0','0')[1]
+local d=read_group(a.groups,c)
+d.in_ring=false
+local e=string.format('%.0f',d.number)
+local f=redis.call('ZRANGEBYSCORE',a.grouped,e,e,'LIMIT','0','1')[1]
+if f then
+d.ready,d.claimed=d.ready-1,d.claimed+1
+if d.rate_limit>0 then
+d.arrival_us=arrival_after(d.arrival_us,d,b,1)
+end
+end
+place_group(a,c,d,b)
+redis.call('LPOP',a.turns)
+if f then
+redis.call('ZREM',a.grouped,f)
+end
+return f and string.sub(f,11),d.in_ring and 0 or 1
+end
+local function take_in_turn(a,b,c,d)
+local e=redis.call('LLEN',a.turns)
+while c>0 and e>0 and d.more_empty>0 do
+local f=#d
+if b.turn>=e then
+b.turn=0
+take_listed(a,b,1,d)
+else
+local g,h=take_of_group(a,b.now_us)
+e=e-h
+if g then
+b.turn=b.turn+1
+take_numbers(a.jobs,{g},d)
+else
+d.more_empty=d.more_empty-1
+end
+end
+c=c-(#d-f)/3
+end
+take_listed(a,b,c,d)
+end
+local function take_some(a,b,c,d)
+local e=#d
+local f=is_marked(b,1)
+if f then
+take_prioritized(a,'before',c,d)
+end
+if is_marked(b,2)then
+take_in_turn(a,b,c-(#d-e)/3,d)
+else
+take_listed(a,b,c-(#d-e)/3,d)
+end
+local g=c-(#d-e)/3
+if f and g>0 then
+take_prioritized(a,'behind',g,d)
+end
+return d
+end
+if is_marked(b,128)and b.ready>4194304 then
+local function take_large(a,b,c,d)
+local e=budget_of(c)
+while is_left(e)do
+local f=#d
+take_some(a,b,1,d)
+if#d==f then
+return d,false
+end
+local g=d[#d]
+spend(e,1,size_of(d[#d-1],g and unpack_run(g)))
+end
+return d,e.elements>0
+end
+return take_large(a,b,c,d)
+end
+return take_some(a,b,c,d),false
+end
+local function set_limits(a,b)
+if b.paused>=0 then
+a.paused=b.paused==1
+end
+local function pick(a,b)
+return a<0 and b or a
+end
+a.concurrency=pick(b.concurrency,a.concurrency)
+a.rate_limit=pick(b.rate_limit,a.rate_limit)
+a.rate_window_ms=pick(b.rate_window_ms,a.rate_window_ms)
 end` }
 
 export interface AckAndClaimPlainArguments {
@@ -5941,6 +5769,8 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
   return found
 }
 
+const ackAndClaimPlainParts: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats']
+
 /**
  * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
  *
@@ -5949,8 +5779,8 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '3d5ad824b1aaa27b72cadeb0b7032dc20e3012ef', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 20, 1, keysLua, 81, 1, keysLua, 139, 1, ackAndClaimPlainLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, ackAndClaimPlainLua, 8, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, ackAndClaimPlainLua, 9, 2, plainModule, 26, 10, plainModule, 11, 3, plainModule, 36, 6, ackAndClaimPlainLua, 11, 3, plainModule, 52, 38, plainModule, 42, 10, plainModule, 90, 15, ackAndClaimPlainLua, 14, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 21, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 143, 22, ackAndClaimPlainLua, 15, 13, plainModule, 105, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 108, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 109, 10, statisticsModule, 24, 23, plainModule, 119, 2, ackAndClaimPlainLua, 28, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 33, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 34, 2, plainModule, 165, 4, plainModule, 4, 7, plainModule, 169, 15, stateModule, 107, 7, plainModule, 184, 3, leaseModule, 155, 1, runModule, 3, 3, leaseModule, 156, 7, plainModule, 187, 10, dueModule, 19, 5, plainModule, 197, 1, plainModule, 129, 3, statisticsModule, 0, 8, plainModule, 17, 4, plainModule, 132, 1, plainModule, 21, 5, plainModule, 14, 3, plainModule, 133, 8, statisticsModule, 24, 23, plainModule, 141, 2, plainModule, 198, 4, ackAndClaimPlainLua, 36, 11, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 22, 13, idleModule, 21, 3, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, ackAndClaimPlainLua, 48, 1, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 48, 3, ackAndClaimPlainLua, 56, 2, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, ackAndClaimPlainLua, 58, 4, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, ackAndClaimPlainLua, 62, 4, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, ackAndClaimPlainLua, 66, 10, plainModule, 209, 6, eventsModule, 37, 7, plainModule, 202, 7, plainModule, 121, 8, plainModule, 215, 2, ackAndClaimPlainLua, 76, 3, eventsModule, 37, 7, plainModule, 202, 7, ackAndClaimPlainLua, 79, 2, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, ackAndClaimPlainLua, 81, 14]),
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '50e910564c2cdf5eabfcb30f14d7b5bae0e68e8a', { reads: false, bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackAndClaimPlainLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, ackAndClaimPlainLua, 8, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, ackAndClaimPlainLua, 9, 2, plainModule, 1, 19, ackAndClaimPlainLua, 11, 3, plainModule, 20, 63, ackAndClaimPlainLua, 14, 1, { table: [2, 3, 4, 7, 8] }, plainModule, 83, 22, ackAndClaimPlainLua, 15, 13, plainModule, 105, 3, statisticsModule, 1, 8, plainModule, 108, 23, statisticsModule, 9, 23, plainModule, 131, 2, ackAndClaimPlainLua, 28, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 33, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 34, 2, plainModule, 133, 26, stateModule, 63, 7, plainModule, 159, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 162, 10, dueModule, 0, 5, plainModule, 172, 4, statisticsModule, 1, 8, plainModule, 108, 4, 176, 1, 113, 8, 177, 8, statisticsModule, 9, 23, plainModule, 185, 6, ackAndClaimPlainLua, 36, 11, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 18, 16, sharedMessages, 19, 13, idleModule, 34, 3, sharedMessages, 32, 7, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 32, 225, ackAndClaimPlainLua, 62, 4, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, ackAndClaimPlainLua, 66, 10, plainModule, 191, 6, eventsModule, 0, 7, plainModule, 197, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 197, 7, ackAndClaimPlainLua, 79, 2, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, ackAndClaimPlainLua, 81, 14]),
+  parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
     encoded[0] = args.codec
@@ -6049,14 +5879,16 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
   return found
 }
 
+const ackAndClaimParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'a48beeaa842ab843a3c58c7a31e9e644eb6fde8e', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 45, 1, keysLua, 82, 1, ackAndClaimLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, ackAndClaimLua, 8, 1, stateModule, 199, 13, ackAndClaimLua, 9, 1, stateModule, 223, 6, ackAndClaimLua, 10, 4, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 46, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 83, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 117, 1, keysLua, 123, 1, keysLua, 127, 1, keysLua, 132, 1, keysLua, 140, 1, keysLua, 149, 1, keysLua, 158, 1, keysLua, 166, 1, keysLua, 165, 1, runModule, 12, 12, plainModule, 4, 7, jobModule, 27, 48, ackAndClaimLua, 14, 2, leaseModule, 94, 2, jobModule, 81, 8, leaseModule, 96, 15, ackAndClaimLua, 16, 1, leaseModule, 111, 3, jobModule, 223, 10, jobModule, 128, 6, leaseModule, 114, 17, ackAndClaimLua, 17, 1, acksModule, 108, 8, ackAndClaimLua, 18, 3, stateModule, 90, 3, ackAndClaimLua, 21, 1, takeModule, 173, 17, ackAndClaimLua, 22, 3, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 93, 5, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, ackAndClaimLua, 25, 1, acksModule, 68, 1, acksModule, 0, 10, runModule, 24, 16, acksModule, 10, 21, acksModule, 69, 1, acksModule, 83, 12, acksModule, 70, 1, stateModule, 186, 13, acksModule, 71, 2, acksModule, 95, 10, acksModule, 73, 2, endsModule, 205, 7, acksModule, 75, 4, endsModule, 264, 8, runModule, 0, 3, endsModule, 272, 41, endsModule, 255, 9, endsModule, 313, 2, endsModule, 220, 17, jobModule, 81, 8, endsModule, 237, 18, endsModule, 315, 3, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 318, 2, acksModule, 79, 4, ackAndClaimLua, 26, 6, plainModule, 11, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 88, 1, dueModule, 56, 32, dueModule, 89, 4, runModule, 0, 3, jobModule, 75, 3, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, leaseModule, 189, 2, readyModule, 0, 15, jobModule, 78, 3, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, leaseModule, 188, 1, runModule, 81, 3, leaseModule, 191, 28, dueModule, 93, 1, dueModule, 0, 19, dueModule, 94, 2, dueModule, 188, 2, groupsModule, 173, 8, dueModule, 155, 5, dueModule, 190, 4, dueModule, 155, 5, recurrenceModule, 75, 25, dueModule, 160, 10, recurrenceModule, 113, 3, recurrenceModule, 100, 13, groupsModule, 44, 4, recurrenceModule, 0, 7, recurrenceModule, 116, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, dueModule, 170, 18, dueModule, 194, 8, dueModule, 96, 3, dueModule, 136, 8, dueModule, 99, 3, recurrenceModule, 196, 3, recurrenceModule, 75, 25, recurrenceModule, 113, 3, recurrenceModule, 100, 13, recurrenceModule, 0, 7, recurrenceModule, 116, 11, recurrenceModule, 7, 7, recurrenceModule, 19, 23, recurrenceModule, 127, 42, namesModule, 0, 7, stateModule, 98, 6, jobModule, 113, 8, jobModule, 1, 26, jobModule, 121, 4, runModule, 3, 3, namesModule, 53, 10, namesModule, 7, 3, recurrenceModule, 169, 27, recurrenceModule, 199, 16, dueModule, 102, 2, idleModule, 264, 3, dueModule, 106, 30, dueModule, 104, 2, ackAndClaimLua, 37, 4, dependenciesModule, 247, 2, runModule, 0, 3, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, ackAndClaimLua, 41, 1, dueModule, 106, 30, ackAndClaimLua, 42, 2, idleModule, 39, 6, idleModule, 0, 5, idleModule, 123, 7, ackAndClaimLua, 44, 1, readyModule, 60, 8, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, statisticsModule, 53, 10, statisticsModule, 47, 5, endsModule, 194, 2, sharedMessages, 35, 7, runModule, 47, 11, endsModule, 135, 59, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 133, 9, statisticsModule, 190, 7, statisticsModule, 74, 7, statisticsModule, 92, 12, statisticsModule, 66, 8, statisticsModule, 104, 29, statisticsModule, 197, 7, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 214, 39, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 26, 3, eventsModule, 37, 20, eventsModule, 29, 8, eventsModule, 57, 7, eventsModule, 68, 3, endsModule, 202, 3, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, sharedCalls, 0, 3, sharedExpiry, 0, 18, sharedCalls, 18, 11, stateModule, 175, 2, stateModule, 169, 6, stateModule, 177, 6, acksModule, 105, 3, acksModule, 123, 3, ackAndClaimLua, 45, 1, acksModule, 52, 3, ackAndClaimLua, 46, 2, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 48, 2, dueModule, 202, 1, idleModule, 138, 4, dueModule, 203, 2, idleModule, 142, 4, dueModule, 205, 3, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 208, 3, ackAndClaimLua, 50, 6, groupsModule, 181, 2, groupsModule, 173, 8, groupsModule, 183, 2, ackAndClaimLua, 56, 2, acksModule, 31, 11, groupsModule, 29, 5, acksModule, 42, 4, ackAndClaimLua, 58, 4, leaseModule, 73, 1, groupsModule, 34, 5, takeModule, 150, 1, jobModule, 81, 8, takeModule, 11, 12, takeModule, 151, 4, dueModule, 24, 32, takeModule, 155, 13, takeModule, 70, 1, takeModule, 56, 14, takeModule, 71, 9, takeModule, 23, 33, takeModule, 80, 57, takeModule, 168, 1, takeModule, 137, 1, sharedBudget, 0, 3, takeModule, 138, 1, sharedBudget, 3, 7, jobModule, 125, 3, takeModule, 139, 11, takeModule, 169, 4, leaseModule, 74, 2, leaseModule, 219, 8, leaseModule, 76, 4, sharedTokens, 0, 3, leaseModule, 80, 2, leaseModule, 0, 5, jobModule, 223, 10, jobModule, 128, 6, runModule, 6, 3, leaseModule, 5, 50, stateModule, 107, 7, leaseModule, 55, 2, leaseModule, 141, 2, runModule, 3, 3, leaseModule, 143, 12, leaseModule, 57, 12, dueModule, 19, 5, leaseModule, 69, 1, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, leaseModule, 70, 3, leaseModule, 82, 12, ackAndClaimLua, 62, 11, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, ackAndClaimLua, 73, 2, idleModule, 130, 5, idleModule, 5, 13, sharedMessages, 52, 18, idleModule, 45, 26, idleModule, 106, 17, idleModule, 135, 3, dueModule, 144, 2, acksModule, 46, 6, dueModule, 146, 5, dueModule, 106, 4, dueModule, 151, 4, ackAndClaimLua, 75, 4, idleModule, 181, 1, acksModule, 46, 6, idleModule, 182, 4, dueModule, 106, 30, idleModule, 186, 1, idleModule, 264, 3, idleModule, 187, 1, dueModule, 19, 5, idleModule, 188, 4, groupsModule, 48, 3, idleModule, 192, 1, idleModule, 162, 1, idleModule, 138, 4, idleModule, 163, 2, idleModule, 130, 3, idleModule, 146, 8, idleModule, 165, 9, idleModule, 154, 2, idleModule, 142, 4, idleModule, 156, 6, idleModule, 174, 7, idleModule, 193, 2, ackAndClaimLua, 79, 11]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'd4b3e836c39be742b2d6ee98addebf935044c4d4', { reads: false, bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, ackAndClaimLua, 8, 1, stateModule, 154, 13, ackAndClaimLua, 9, 1, stateModule, 167, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 137, 7, jobModule, 1, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 49, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 57, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 173, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 181, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 49, 8, endsModule, 174, 21, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 11, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 73, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 76, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 194, 6, jobModule, 79, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 19, 13, idleModule, 34, 3, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, statisticsModule, 85, 10, 141, 5, endsModule, 197, 2, sharedMessages, 32, 7, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 32, 12, 52, 9, 50, 2, 61, 5, 67, 7, 95, 12, 74, 11, 107, 26, 134, 7, 146, 13, 175, 59, 49, 1, 66, 1, 133, 1, 159, 16, 234, 6, 44, 5, 240, 17, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 71, 40, endsModule, 0, 11, stateModule, 111, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 70, 1, 118, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 49, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 117, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 57, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 63, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
+  parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
     encoded[0] = args.codec
@@ -6137,14 +5969,16 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
   return found
 }
 
+const advanceParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('queue/advance', 'eb8ee9f4385fc55e338cad15aee0519602049a8e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, advanceLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, advanceLua, 4, 3, enqueueModule, 200, 3, acksModule, 108, 8, enqueueModule, 203, 7, advanceLua, 7, 2, stateModule, 199, 13, advanceLua, 9, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 77, 1, keysLua, 84, 1, keysLua, 89, 1, keysLua, 94, 1, keysLua, 101, 1, keysLua, 109, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 186, 13, advanceLua, 10, 1, stateModule, 98, 6, advanceLua, 11, 1, enqueueModule, 49, 3, advanceLua, 12, 1, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, runModule, 0, 3, endsModule, 255, 9, jobModule, 81, 8, endsModule, 220, 35, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, endsModule, 264, 56, enqueueModule, 0, 19, namesModule, 31, 4, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 9, 3, groupsModule, 148, 3, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 142, 8, advanceLua, 13, 22, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 7, 6, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, advanceLua, 35, 2, readyModule, 185, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, advanceLua, 40, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, advanceLua, 41, 1, acksModule, 105, 3, enqueueModule, 193, 7, advanceLua, 42, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 11, stateModule, 181, 2, advanceLua, 43, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/advance', 'ae84f5c97d6b1f3964a8cfbd3b44c4d9818a9f9d', { reads: false, bytes: false }, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, advanceLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 7, 2, stateModule, 154, 13, advanceLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 181, 13, advanceLua, 10, 1, stateModule, 194, 6, advanceLua, 11, 1, enqueueModule, 10, 3, advanceLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 49, 8, endsModule, 157, 35, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, 73, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 35, 2, readyModule, 68, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 41, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 42, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, advanceLua, 43, 2]),
+  parts: advanceParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
     encoded[0] = args.codec
@@ -6214,14 +6048,16 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 
+const agreeParts: readonly string[] = ['meta']
+
 /**
  * Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/agree', 'c18a998281b5ad6224420222ad18a4fb00bab1fc', { reads: false, bytes: false }, [keysLua, 0, 1, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 15, 4, agreeLua, 8, 5]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  parts: agreeParts,
   encode(args) {
     return withoutDefaults([
       args.partitions,
@@ -6272,14 +6108,16 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
   return found
 }
 
+const askParts: readonly string[] = ['meta', 'parents']
+
 /**
  * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
  *
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', '3292a0fbf402e99c4680ced409487f0f10a93ecd', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 102, 1, askLua, 1, 2, stateModule, 0, 1, askLua, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, askLua, 3, 18, jobModule, 72, 3, askLua, 21, 4, dueModule, 19, 5, askLua, 25, 2, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, askLua, 27, 2]),
-  parts: ['meta', 'parents'],
+  script: /* @__PURE__ */ linked('queue/ask', 'dfa4c049279bfc839fd8f780bd865b34af482702', { reads: false, bytes: false }, askParts, [{ locals: [1, 2] }, askLua, 0, 2, stateModule, 0, 1, askLua, 2, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, askLua, 3, 18, jobModule, 46, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, askLua, 27, 2]),
+  parts: askParts,
   encode(args) {
     return [
       args.caller,
@@ -6327,14 +6165,16 @@ export type AwaitEndAnswer =
   | { readonly status: 'absent' }
 
 
+const awaitEndParts: readonly string[] = ['meta', 'jobs', 'ids', 'results']
+
 /**
  * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', 'a479f38841d59b28091a6b1ef12cde9f6731edf4', { reads: false, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 134, 1, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, awaitEndLua, 9, 2, endsModule, 91, 5, endsModule, 71, 7, endsModule, 96, 11, awaitEndLua, 11, 3, endsModule, 107, 5, runModule, 58, 11, endsModule, 112, 2, awaitEndLua, 14, 2, endsModule, 114, 5, runModule, 43, 4, endsModule, 119, 5, awaitEndLua, 16, 2, outboxModule, 22, 1, awaitEndLua, 18, 5, endsModule, 78, 1, endsModule, 71, 7, endsModule, 79, 12, awaitEndLua, 23, 2, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, awaitEndLua, 25, 1, jobModule, 134, 1, jobModule, 72, 3, jobModule, 135, 7, jobModule, 78, 1, jobModule, 75, 3, jobModule, 79, 2, jobModule, 142, 1, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 143, 3, awaitEndLua, 26, 4]),
-  parts: ['meta', 'jobs', 'ids', 'results'],
+  script: /* @__PURE__ */ linked('queue/await-end', 'dc332ff2281b21b732b006091907b92ecf3cb9a2', { reads: false, bytes: true }, awaitEndParts, [{ locals: [1, 2, 4] }, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, awaitEndLua, 25, 1, jobModule, 131, 1, 46, 3, 132, 7, 76, 1, 73, 3, 77, 2, 139, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 140, 3, awaitEndLua, 26, 4]),
+  parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -6405,14 +6245,16 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
   return found
 }
 
+const buryParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/bury', '1b8cc510091d5d8d191be533d4fbaa833de22a17', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, buryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, buryLua, 4, 2, acksModule, 108, 8, buryLua, 6, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 186, 13, buryLua, 8, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, buryLua, 10, 19, statisticsModule, 24, 2, statisticsModule, 0, 8, statisticsModule, 26, 17, plainModule, 21, 5, statisticsModule, 43, 4, buryLua, 29, 1, readyModule, 185, 4, stateModule, 199, 13, readyModule, 189, 2, buryLua, 30, 2, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, buryLua, 32, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, buryLua, 33, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, buryLua, 36, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, buryLua, 38, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, acksModule, 105, 3, buryLua, 39, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/bury', '9fa5a754f5b98214165644524d11044c5e9291cd', { reads: false, bytes: false }, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, buryLua, 4, 2, acksModule, 0, 8, buryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, buryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 10, 19, statisticsModule, 9, 2, 1, 8, 11, 17, plainModule, 113, 5, statisticsModule, 28, 4, buryLua, 29, 1, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, buryLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, buryLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 38, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, buryLua, 39, 2]),
+  parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
     encoded[0] = args.codec
@@ -6468,14 +6310,16 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
   return found
 }
 
+const cancelParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', '34b36504ad2386722b1724c614e9994e71479e86', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, cancelLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, cancelLua, 2, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 11, stateModule, 183, 16, eventsModule, 71, 10, plainModule, 4, 7, jobModule, 27, 48, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, runModule, 0, 3, runModule, 9, 3, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 90, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 93, 5, dependenciesModule, 6, 6, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, cancelLua, 4, 37, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 213, 7, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, cancelLua, 41, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, cancelLua, 42, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, cancelLua, 44, 4, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, cancelLua, 48, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, cancelLua, 50, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, cancelLua, 51, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/cancel', '9b5a9d4fb01651192116650bad2cfcbbd3505149', { reads: false, bytes: false }, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, stateModule, 204, 3, 181, 13, eventsModule, 18, 10, plainModule, 137, 7, jobModule, 1, 48, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, cancelLua, 51, 2]),
+  parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
     encoded[0] = args.channel
@@ -6520,14 +6364,16 @@ export type ChangeParentsAnswer =
   | { readonly status: 'refused'; readonly state: string }
 
 
+const changeParentsParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled. A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent is no older job. In both cases nothing is changed. Safe to repeat.
  *
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-parents', '259f57cae8b3f7383410c6c481693f010b7e3d21', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, changeParentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, changeParentsLua, 3, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, runModule, 12, 12, jobModule, 89, 11, changeParentsLua, 4, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, changeParentsLua, 5, 4, dependenciesModule, 151, 7, changeParentsLua, 9, 6, stateModule, 183, 3, changeParentsLua, 15, 2, stateModule, 186, 13, changeParentsLua, 17, 1, dependenciesModule, 12, 3, dependenciesModule, 158, 9, changeParentsLua, 18, 1, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 90, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 178, 13, dependenciesModule, 29, 24, dependenciesModule, 191, 21, changeParentsLua, 19, 4, dependenciesModule, 167, 11, changeParentsLua, 23, 1, dependenciesModule, 15, 4, readyModule, 15, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, changeParentsLua, 24, 4, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, dependenciesModule, 221, 26, dependenciesModule, 249, 35, changeParentsLua, 28, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, changeParentsLua, 29, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, changeParentsLua, 32, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, changeParentsLua, 34, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, changeParentsLua, 35, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/change-parents', 'f340f52d78daaa22a68ba35354642696b53b274f', { reads: false, bytes: false }, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, changeParentsLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 120, 11, changeParentsLua, 4, 1, jobModule, 143, 13, changeParentsLua, 5, 4, dependenciesModule, 220, 7, changeParentsLua, 9, 6, stateModule, 204, 3, changeParentsLua, 15, 2, stateModule, 181, 13, changeParentsLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 18, 1, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 19, 4, dependenciesModule, 270, 11, changeParentsLua, 23, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 24, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, changeParentsLua, 32, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 34, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, changeParentsLua, 35, 2]),
+  parts: changeParentsParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
     encoded[0] = args.channel
@@ -6574,14 +6420,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
  *
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', '226df16695303aac025816f28d949e8b3708be6c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 34, 1, keysLua, 41, 1, keysLua, 45, 1, keysLua, 56, 1, keysLua, 62, 1, keysLua, 66, 1, keysLua, 71, 1, keysLua, 79, 1, keysLua, 82, 1, keysLua, 92, 1, keysLua, 97, 1, keysLua, 105, 1, keysLua, 112, 1, keysLua, 115, 1, keysLua, 118, 1, keysLua, 124, 1, keysLua, 128, 1, keysLua, 137, 1, keysLua, 144, 1, keysLua, 153, 1, keysLua, 162, 1, keysLua, 170, 1, clearLua, 0, 1, stateModule, 0, 1, sharedAgreement, 8, 7, clearLua, 1, 3, idleModule, 0, 21, sharedMessages, 0, 3, sharedMessages, 6, 36, idleModule, 21, 7, clearLua, 4, 7, clearLua, 40, 4, clearLua, 11, 29, clearLua, 44, 4, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 0, 14, clearLua, 49, 2, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, clearLua, 54, 6]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/clear', '9971db54867c74b49fb3a5ec79e3792a69636f80', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, stateModule, 0, 1, sharedAgreement, 12, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 7, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, clearLua, 54, 6]),
+  parts: clearParts,
   encode(args) {
     return [
       args.channel,
@@ -6635,14 +6483,16 @@ export type ConfigureGroupAnswer =
   | { readonly status: 'unagreed' }
 
 
+const configureGroupParts: readonly string[] = ['meta', 'groups', 'turns', 'held', 'idle']
+
 /**
  * Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to repeat.
  *
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', 'efaa5bbda99391d01fd181a930be5d2c3e12fbe8', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 35, 1, keysLua, 42, 1, keysLua, 49, 1, keysLua, 81, 1, configureGroupLua, 0, 6, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, configureGroupLua, 6, 1, sharedLine, 70, 13, configureGroupLua, 7, 3, groupsModule, 89, 1, groupsModule, 65, 20, stateModule, 223, 6, groupsModule, 85, 4, groupsModule, 90, 3, groupsModule, 51, 14, groupsModule, 93, 4, configureGroupLua, 10, 1, groupsModule, 12, 7, configureGroupLua, 11, 1, takeModule, 3, 4, takeModule, 0, 3, takeModule, 7, 4, configureGroupLua, 12, 2, keysLua, 1, 2, keysLua, 36, 1, keysLua, 43, 1, keysLua, 46, 1, keysLua, 50, 1, groupsModule, 185, 12, configureGroupLua, 14, 1, stateModule, 114, 8, configureGroupLua, 15, 3, stateModule, 229, 7, configureGroupLua, 18, 5, groupsModule, 0, 8, groupsModule, 19, 10, configureGroupLua, 23, 6, groupsModule, 128, 2, groupsModule, 97, 21, groupsModule, 130, 4, groupsModule, 118, 4, groupsModule, 8, 4, groupsModule, 122, 1, groupsModule, 39, 5, groupsModule, 123, 2, groupsModule, 134, 4, groupsModule, 125, 3, groupsModule, 138, 5, groupsModule, 125, 3, groupsModule, 143, 5, configureGroupLua, 29, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureGroupLua, 31, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, configureGroupLua, 33, 12]),
-  parts: ['meta', 'groups', 'turns', 'held', 'idle'],
+  script: /* @__PURE__ */ linked('queue/configure-group', '3056c30f4ebc18607ae4a77c7f40e48d24732526', { reads: false, bytes: false }, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 6, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureGroupLua, 6, 1, sharedLine, 0, 13, configureGroupLua, 7, 3, groupsModule, 116, 1, 3, 20, stateModule, 167, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 10, 1, groupsModule, 168, 7, configureGroupLua, 11, 1, takeModule, 179, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 207, 8, configureGroupLua, 15, 3, stateModule, 215, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureGroupLua, 33, 12]),
+  parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -6715,14 +6565,16 @@ export type ConfigureAnswer =
   | { readonly status: 'unagreed' }
 
 
+const configureParts: readonly string[] = ['meta', 'idle']
+
 /**
  * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '49f25aef3e5ca245849091775b243e55e0eb0880', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, configureLua, 0, 7, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, configureLua, 7, 1, sharedLine, 70, 13, configureLua, 8, 3, stateModule, 199, 13, configureLua, 11, 1, stateModule, 223, 6, configureLua, 12, 1, groupsModule, 12, 7, configureLua, 13, 1, takeModule, 0, 11, configureLua, 14, 6, stateModule, 212, 11, configureLua, 20, 2, stateModule, 114, 8, configureLua, 22, 2, dueModule, 19, 5, configureLua, 24, 3, stateModule, 229, 7, configureLua, 27, 2, groupsModule, 19, 5, groupsModule, 0, 8, groupsModule, 24, 5, configureLua, 29, 2, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, configureLua, 31, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, configureLua, 33, 12]),
-  parts: ['meta', 'idle'],
+  script: /* @__PURE__ */ linked('queue/configure', '7435c53fcfaf340b5c7a5d5c54b8f678ba5adad8', { reads: false, bytes: false }, configureParts, [{ locals: [1, 2] }, configureLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureLua, 7, 1, sharedLine, 0, 13, configureLua, 8, 3, stateModule, 154, 13, configureLua, 11, 1, stateModule, 167, 6, configureLua, 12, 1, groupsModule, 168, 7, configureLua, 13, 1, takeModule, 183, 3, 179, 4, 186, 4, configureLua, 14, 6, stateModule, 222, 11, configureLua, 20, 2, stateModule, 207, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 215, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureLua, 33, 12]),
+  parts: configureParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -6778,14 +6630,16 @@ export type DeliveredAnswer =
   | { readonly status: 'behind' }
 
 
+const deliveredParts: readonly string[] = ['meta', 'jobs', 'outbox']
+
 /**
  * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets greater ones, by `ahead`, and is to be brought again. Safe to repeat.
  *
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', 'e57dda2103bb52e63f51c482de7c4e15d73e1c3f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, deliveredLua, 0, 4, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, deliveredLua, 4, 2, enqueueModule, 190, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 72, 3, deliveredLua, 21, 3, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, deliveredLua, 24, 5]),
-  parts: ['meta', 'jobs', 'outbox'],
+  script: /* @__PURE__ */ linked('queue/delivered', '36abc2f8192c36148eaeee8e322cbdc85f333639', { reads: false, bytes: false }, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 46, 3, deliveredLua, 21, 3, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, deliveredLua, 24, 5]),
+  parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
     encoded[0] = args.target
@@ -6820,14 +6674,16 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 
+const disbandParts: readonly string[] = ['meta']
+
 /**
  * Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('queue/disband', 'ed3315ec1646bfa120794a73288e67722a41f963', { reads: false, bytes: false }, [keysLua, 0, 1, disbandLua, 0, 6]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('queue/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: disbandParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -6874,14 +6730,16 @@ export type EnqueueAlikeAnswer =
   | { readonly status: 'unagreed' }
 
 
+const enqueueAlikeParts: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats']
+
 /**
  * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', 'c4cabd6c104690637b21ec22cae676aa87547016', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 81, 1, keysLua, 139, 1, enqueueAlikeLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, enqueueAlikeLua, 6, 1, sharedLine, 70, 13, enqueueAlikeLua, 7, 10, stateModule, 98, 6, enqueueAlikeLua, 17, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 18, 5, plainModule, 1, 3, enqueueAlikeLua, 23, 2, stateModule, 114, 8, enqueueAlikeLua, 25, 2, keysLua, 4, 2, keysLua, 24, 1, keysLua, 83, 1, keysLua, 157, 1, keysLua, 164, 2, plainModule, 14, 3, enqueueAlikeLua, 27, 3, idleModule, 195, 11, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 28, 11, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 52, enqueueAlikeLua, 30, 1, idleModule, 235, 2, stateModule, 107, 7, idleModule, 237, 2, sharedTokens, 0, 3, idleModule, 239, 15, runModule, 3, 3, idleModule, 206, 7, runModule, 6, 3, idleModule, 213, 17, idleModule, 254, 6, idleModule, 230, 1, dueModule, 19, 5, idleModule, 231, 1, plainModule, 21, 5, idleModule, 232, 3, idleModule, 260, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 261, 3, enqueueAlikeLua, 31, 9, stateModule, 107, 7, enqueueAlikeLua, 40, 2, runModule, 3, 3, jobModule, 1, 26, plainModule, 4, 7, jobModule, 27, 45, stateModule, 90, 8, jobModule, 113, 12, leaseModule, 131, 10, enqueueAlikeLua, 42, 38, eventsModule, 37, 7, plainModule, 202, 7, enqueueAlikeLua, 80, 4, plainModule, 217, 4, eventsModule, 26, 3, plainModule, 221, 1, eventsModule, 29, 8, plainModule, 222, 3, enqueueAlikeLua, 84, 2, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 20, 4, enqueueAlikeLua, 86, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, enqueueAlikeLua, 87, 2]),
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '98f6631724a447b826b87c0d364397af456891a0', { reads: false, bytes: false }, enqueueAlikeParts, [{ locals: [1, 2, 3, 5, 6] }, enqueueAlikeLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueAlikeLua, 6, 1, sharedLine, 0, 13, enqueueAlikeLua, 7, 10, stateModule, 194, 6, enqueueAlikeLua, 17, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 18, 5, plainModule, 222, 3, enqueueAlikeLua, 23, 2, stateModule, 207, 8, enqueueAlikeLua, 25, 2, { table: [2, 4, 5, 7, 8] }, plainModule, 118, 3, enqueueAlikeLua, 27, 3, idleModule, 203, 11, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 21, 11, sharedMessages, 32, 7, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 63, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 0, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 0, 5, idleModule, 264, 1, plainModule, 113, 5, idleModule, 265, 4, 133, 1, 130, 3, 134, 4, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 63, 7, enqueueAlikeLua, 40, 2, runModule, 0, 3, jobModule, 87, 26, plainModule, 137, 7, jobModule, 1, 45, stateModule, 173, 8, jobModule, 79, 8, 113, 4, leaseModule, 192, 10, enqueueAlikeLua, 42, 38, eventsModule, 0, 7, plainModule, 197, 7, enqueueAlikeLua, 80, 4, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, enqueueAlikeLua, 84, 2, statisticsModule, 32, 225, 277, 4, enqueueAlikeLua, 86, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, enqueueAlikeLua, 87, 2]),
+  parts: enqueueAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
     encoded[0] = args.codec
@@ -6949,14 +6807,16 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
   return found
 }
 
+const enqueueParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', '54b6a40bb08f4ae66ba94f67ac399c1f8d5dcd81', { reads: false, bytes: false }, [keysLua, 0, 1, enqueueLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, enqueueLua, 5, 1, sharedLine, 70, 13, enqueueLua, 6, 4, enqueueModule, 200, 10, enqueueLua, 10, 2, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, enqueueModule, 19, 8, enqueueLua, 12, 1, stateModule, 183, 3, enqueueLua, 13, 1, stateModule, 186, 13, enqueueLua, 14, 2, enqueueModule, 27, 15, enqueueLua, 16, 2, stateModule, 98, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 49, 3, enqueueLua, 20, 1, stateModule, 114, 8, enqueueLua, 21, 1, enqueueModule, 42, 2, stateModule, 107, 7, enqueueModule, 44, 5, enqueueLua, 22, 1, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 199, 13, runModule, 12, 12, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, eventsModule, 71, 10, jobModule, 113, 8, jobModule, 1, 26, jobModule, 75, 3, namesModule, 53, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 11, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, enqueueModule, 221, 53, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 89, 11, jobModule, 78, 3, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 11, dependenciesModule, 89, 7, dependenciesModule, 107, 34, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, enqueueLua, 23, 5, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 6, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, enqueueLua, 30, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, enqueueLua, 31, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 3, stateModule, 179, 2, sharedCalls, 18, 11, stateModule, 181, 2, enqueueModule, 193, 7, enqueueLua, 32, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/enqueue', 'bea3875389411bce7e20c6aa30ae4977b17765e4', { reads: false, bytes: false }, enqueueParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueLua, 5, 1, sharedLine, 0, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 12, 1, stateModule, 204, 3, enqueueLua, 13, 1, stateModule, 181, 13, enqueueLua, 14, 2, enqueueModule, 245, 15, enqueueLua, 16, 2, stateModule, 194, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 207, 8, enqueueLua, 21, 1, enqueueModule, 260, 2, stateModule, 63, 7, enqueueModule, 262, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 154, 13, runModule, 3, 12, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, eventsModule, 18, 10, jobModule, 79, 34, 73, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, enqueueModule, 227, 7, enqueueLua, 32, 2]),
+  parts: enqueueParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
     encoded[0] = args.codec
@@ -7033,14 +6893,16 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const extendParts: readonly string[] = ['meta', 'jobs', 'leases']
+
 /**
  * Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet, is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody wants the job to stop.
  *
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', '740e3275c07860531cc84745db0499432a8c1feb', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 25, 1, extendLua, 0, 3, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 24, 16, runModule, 12, 12, acksModule, 55, 4, extendLua, 7, 12, dueModule, 19, 5, extendLua, 19, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, extendLua, 20, 4]),
-  parts: ['meta', 'jobs', 'leases'],
+  script: /* @__PURE__ */ linked('queue/extend', 'f2a3ef052a030c0e2cde8b004a50283ed1800122', { reads: false, bytes: false }, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, extendLua, 20, 4]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
     encoded[0] = args.codec
@@ -7082,14 +6944,16 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
   return found
 }
 
+const failuresParts: readonly string[] = ['meta', 'kinds']
+
 /**
  * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
  *
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', '8fbde8ee2837c93237771aed4a859995990649c5', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 72, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, failuresLua, 0, 12]),
-  parts: ['meta', 'kinds'],
+  script: /* @__PURE__ */ linked('queue/failures', '72c72a0df27c068b6b49f68f5223c6482531b861', { reads: true, bytes: false }, failuresParts, [{ locals: [1, 2] }, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, failuresLua, 0, 12]),
+  parts: failuresParts,
   encode() {
     return []
   },
@@ -7135,14 +6999,16 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
   return found
 }
 
+const findParts: readonly string[] = ['meta', 'jobs', 'ids']
+
 /**
  * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
  *
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('queue/find', '2a164ae09283f9b02976007eb9e9ea83e715f11e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, findLua, 2, 2, sharedBudget, 0, 3, findLua, 4, 1, keysLua, 4, 2, keysLua, 53, 2, sharedBudget, 3, 3, runModule, 12, 12, jobModule, 89, 11, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, eventsModule, 14, 12, runModule, 166, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
-  parts: ['meta', 'jobs', 'ids'],
+  script: /* @__PURE__ */ linked('queue/find', '0db39f19d0dac06e93a6b04683039ce3fb806043', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, findLua, 2, 2, sharedBudget, 10, 3, findLua, 4, 1, { table: [2, 3] }, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 120, 11, sharedBudget, 3, 4, plainModule, 137, 7, jobModule, 1, 45, runModule, 74, 4, jobModule, 144, 10, 143, 1, 154, 2, 117, 3, 46, 3, 67, 6, 156, 36, eventsModule, 69, 12, runModule, 89, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
+  parts: findParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.codec
@@ -7187,14 +7053,16 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
   return found
 }
 
+const historyParts: readonly string[] = ['meta', 'jobs', 'ids']
+
 /**
  * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
  *
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', '29f9442cfc468b2668465e22a1660b140211308b', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, historyLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, historyLua, 1, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, historyLua, 2, 4, runModule, 149, 2, runModule, 137, 4, runModule, 151, 1, eventsModule, 14, 12, runModule, 152, 1, runModule, 128, 9, runModule, 153, 9, runModule, 141, 8, runModule, 162, 4, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
-  parts: ['meta', 'jobs', 'ids'],
+  script: /* @__PURE__ */ linked('queue/history', 'e2fef1acbe91d6b66908ad579782c1647c32770d', { reads: true, bytes: false }, historyParts, [{ locals: [1, 2] }, historyLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, historyLua, 1, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  parts: historyParts,
   encode(args) {
     return [
       args.id,
@@ -7228,14 +7096,16 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 
+const inspectParts: readonly string[] = ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox']
+
 /**
  * A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many. `bytes` of the jobs in each state.
  *
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', '924bccfcf9d612f92c49631fec96728248c906e7', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 10, 1, keysLua, 14, 1, keysLua, 19, 1, keysLua, 26, 1, keysLua, 30, 1, keysLua, 37, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, keysLua, 114, 1, inspectLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, inspectLua, 1, 1, stateModule, 199, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 223, 6, inspectLua, 9, 36]),
-  parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
+  script: /* @__PURE__ */ linked('queue/inspect', '2d27f925454e7c64cafdf43ed686b329cd3718de', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, inspectLua, 1, 1, stateModule, 154, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 167, 6, inspectLua, 9, 36]),
+  parts: inspectParts,
   encode(args) {
     return [
       args.codec,
@@ -7310,14 +7180,16 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
   return found
 }
 
+const listFailedParts: readonly string[] = ['meta', 'jobs', 'failed', 'kinds']
+
 /**
  * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
  *
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-failed', 'd7da40361b6497a2a775ac21fd9622182656e981', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listFailedLua, 4, 1, keysLua, 67, 2, keysLua, 73, 2, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, listFailedLua, 5, 1, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, plainModule, 4, 7, jobModule, 27, 45, runModule, 43, 4, jobModule, 100, 13, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
-  parts: ['meta', 'jobs', 'failed', 'kinds'],
+  script: /* @__PURE__ */ linked('queue/list-failed', 'c9cda2b040cd877481fde9443e5a6c8a4a142a9a', { reads: true, bytes: true }, listFailedParts, [{ locals: [1, 2] }, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listFailedLua, 4, 1, { table: [3, 4] }, deadModule, 68, 28, listFailedLua, 5, 1, jobModule, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 137, 7, jobModule, 1, 45, runModule, 74, 4, jobModule, 144, 10, 143, 1, 154, 2, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
+  parts: listFailedParts,
   encode(args) {
     return [
       args.codec,
@@ -7365,14 +7237,16 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
   return found
 }
 
+const listParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked']
+
 /**
  * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
  *
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', '030f3dfbb61e64f6a107d9cc95fa96f2fb9a640e', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 13, 1, keysLua, 18, 1, keysLua, 22, 1, keysLua, 29, 1, keysLua, 63, 1, keysLua, 80, 1, keysLua, 93, 1, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listLua, 4, 5, keysLua, 11, 1, keysLua, 9, 1, keysLua, 15, 2, readyModule, 137, 18, listLua, 9, 27, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, readyModule, 155, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
+  script: /* @__PURE__ */ linked('queue/list', 'fceddddab81e02afd127ed392563582607e01b14', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listLua, 4, 5, { table: [3, 4] }, readyModule, 168, 18, listLua, 9, 27, plainModule, 137, 7, jobModule, 1, 45, 144, 10, 143, 1, 154, 2, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  parts: listParts,
   encode(args) {
     return [
       args.codec,
@@ -7415,14 +7289,16 @@ export type ListenAnswer =
   | { readonly status: 'full' }
 
 
+const listenParts: readonly string[] = ['meta', 'listeners']
+
 /**
  * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
  *
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', '40fa9661b9cc1140b5a71f916d34a39363be6805', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 145, 1, listenLua, 0, 5, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 0, 14, listenLua, 7, 20, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, listenLua, 27, 2]),
-  parts: ['meta', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/listen', '43fa545a708f503131885347ca62e861dcb1d577', { reads: false, bytes: false }, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, listenLua, 27, 2]),
+  parts: listenParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7472,14 +7348,16 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
   return found
 }
 
+const noteParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners']
+
 /**
  * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
  *
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', 'f7c5c67fd5fb4ce3ce11d358c48841ec443349cc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, noteLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, noteLua, 3, 2, acksModule, 108, 8, noteLua, 5, 3, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, runModule, 24, 16, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, readyModule, 0, 15, jobModule, 150, 7, noteLua, 8, 23, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, noteLua, 31, 3, sharedCalls, 29, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, sharedCalls, 31, 1, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, sharedCalls, 32, 3, acksModule, 105, 3, noteLua, 34, 3]),
-  parts: ['meta', 'jobs', 'ids', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/note', '965362ae4edf3b62a64faaa884f5c92ceb267f47', { reads: false, bytes: false }, noteParts, [{ locals: [1, 2, 4] }, noteLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, runModule, 15, 16, jobModule, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 210, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
     encoded[0] = args.codec
@@ -7527,14 +7405,16 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
   return found
 }
 
+const outboxParts: readonly string[] = ['meta', 'jobs', 'outbox']
+
 /**
  * What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by `ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: /* @__PURE__ */ linked('queue/outbox', '6249dba7160885f9f97d89d3bbd4a068fcb22bbd', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 113, 1, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 190, 3, outboxLua, 5, 13]),
-  parts: ['meta', 'jobs', 'outbox'],
+  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, outboxParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 234, 3, outboxLua, 5, 13]),
+  parts: outboxParts,
   encode(args) {
     return [
       args.after,
@@ -7576,14 +7456,16 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
   return found
 }
 
+const parentsParts: readonly string[] = ['meta', 'jobs', 'ids', 'children', 'parents']
+
 /**
  * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
  *
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/parents', '7a5e1995b62dbd1aae5a80a56eb29c9edae455f1', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 98, 1, keysLua, 106, 1, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, parentsLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, parentsLua, 4, 2, sharedBudget, 0, 3, parentsLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 3, 7, plainModule, 4, 7, jobModule, 27, 45, outboxModule, 13, 28, parentsLua, 8, 13]),
-  parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
+  script: /* @__PURE__ */ linked('queue/parents', 'ed970a06cb357252ac801b3e6a7c779eef271326', { reads: true, bytes: true }, parentsParts, [{ locals: [1, 2, 4, 5] }, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, parentsLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, parentsLua, 4, 2, sharedBudget, 10, 3, parentsLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 137, 7, jobModule, 1, 45, outboxModule, 14, 9, 13, 1, 23, 18, parentsLua, 8, 13]),
+  parts: parentsParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7615,14 +7497,16 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 
+const proposeParts: readonly string[] = ['meta']
+
 /**
  * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
  *
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', '8b48a0133519006fec5eee68877dc201196aeb73', { reads: false, bytes: false }, [keysLua, 0, 1, proposeLua, 0, 1, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
-  parts: ['meta'],
+  script: /* @__PURE__ */ linked('queue/propose', 'ab847c7c9eaecf4bb1f5148030de17c41acca606', { reads: false, bytes: false }, proposeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  parts: proposeParts,
   encode(args) {
     return [
       args.partitions,
@@ -7668,14 +7552,16 @@ export type ReceiveAnswer =
   | { readonly status: 'unagreed' }
 
 
+const receiveParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '8f7f3c44d13b911cfcf143f0ce7de9c2f7f7f541', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 116, 1, receiveLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, receiveLua, 5, 1, outboxModule, 41, 14, receiveLua, 6, 3, stateModule, 56, 10, receiveLua, 9, 1, sharedLine, 70, 13, receiveLua, 10, 3, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, receiveLua, 13, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 88, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 133, 1, keysLua, 141, 1, keysLua, 150, 1, keysLua, 159, 1, keysLua, 167, 1, keysLua, 165, 1, stateModule, 183, 3, receiveLua, 14, 1, stateModule, 186, 13, receiveLua, 15, 1, enqueueModule, 49, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 72, 6, stateModule, 90, 8, dueModule, 19, 5, dependenciesModule, 0, 6, runModule, 12, 12, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 4, 7, jobModule, 27, 45, eventsModule, 71, 10, runModule, 0, 3, runModule, 9, 3, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 27, plainModule, 14, 3, statisticsModule, 8, 12, jobModule, 78, 3, outboxModule, 123, 2, outboxModule, 55, 5, dependenciesModule, 89, 7, dependenciesModule, 53, 8, outboxModule, 60, 25, stateModule, 114, 8, stateModule, 107, 7, enqueueModule, 42, 7, enqueueModule, 150, 7, enqueueModule, 0, 19, namesModule, 31, 4, stateModule, 199, 13, enqueueModule, 70, 16, namesModule, 0, 7, namesModule, 35, 3, jobModule, 125, 3, jobModule, 113, 8, jobModule, 1, 26, namesModule, 53, 10, groupsModule, 157, 9, readyModule, 52, 8, enqueueModule, 210, 64, enqueueModule, 52, 7, namesModule, 7, 3, enqueueModule, 59, 11, jobModule, 89, 11, jobModule, 134, 12, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, dependenciesModule, 96, 45, jobModule, 121, 4, runModule, 3, 3, enqueueModule, 179, 11, enqueueModule, 157, 22, enqueueModule, 86, 41, stateModule, 98, 6, outboxModule, 108, 15, outboxModule, 125, 21, receiveLua, 17, 6, outboxModule, 104, 1, dependenciesModule, 15, 4, readyModule, 0, 15, runModule, 69, 6, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, outboxModule, 85, 19, outboxModule, 105, 1, dependenciesModule, 247, 2, outboxModule, 0, 13, dependenciesModule, 249, 35, outboxModule, 106, 2, receiveLua, 23, 2, enqueueModule, 127, 2, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, enqueueModule, 129, 3, namesModule, 10, 1, sharedExpiry, 0, 18, namesModule, 11, 5, enqueueModule, 132, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, enqueueModule, 135, 3, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, enqueueModule, 138, 4, receiveLua, 25, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, receiveLua, 26, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, receiveLua, 27, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/receive', '2b90716033969270394e85eaffd057170c266919', { reads: false, bytes: false }, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, receiveLua, 5, 1, outboxModule, 41, 14, receiveLua, 6, 3, stateModule, 133, 10, receiveLua, 9, 1, sharedLine, 0, 13, receiveLua, 10, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 204, 3, receiveLua, 14, 1, stateModule, 181, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 46, 3, 73, 3, stateModule, 173, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 76, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 207, 8, 63, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 154, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 194, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, receiveLua, 27, 2]),
+  parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
     encoded[0] = args.codec
@@ -7778,14 +7664,16 @@ export type RecurAnswer =
   | { readonly status: 'unagreed' }
 
 
+const recurParts: readonly string[] = ['meta', 'idle', 'recurrences', 'recurring', 'short']
+
 /**
  * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill` those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0 where no further run is known. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', '2746a42dd3a190f4ae687668e3e330e6d0f78b3f', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, recurLua, 0, 7, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, recurLua, 7, 1, sharedLine, 70, 13, recurLua, 8, 3, recurrenceModule, 42, 10, jobModule, 1, 26, recurrenceModule, 52, 2, recurLua, 11, 1, recurrenceModule, 75, 38, stateModule, 104, 3, recurLua, 12, 1, recurrenceModule, 113, 8, recurLua, 13, 1, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, recurLua, 14, 1, stateModule, 114, 8, recurLua, 15, 2, recurrenceModule, 62, 1, recurrenceModule, 54, 8, recurrenceModule, 63, 1, stateModule, 93, 1, stateModule, 90, 3, stateModule, 94, 4, recurrenceModule, 64, 6, groupsModule, 44, 4, recurrenceModule, 70, 2, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 121, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, recurrenceModule, 72, 3, recurLua, 17, 1, groupsModule, 48, 3, recurLua, 18, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, recurLua, 19, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, recurLua, 20, 6]),
-  parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/recur', 'a326dbbab3f6bc31386f35b6bd719f8a482b7524', { reads: false, bytes: false }, recurParts, [{ locals: [1, 2, 3] }, recurLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, recurLua, 7, 1, sharedLine, 0, 13, recurLua, 8, 3, recurrenceModule, 177, 10, jobModule, 87, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 233, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, { table: [3, 4, 5] }, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 207, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 176, 1, 173, 3, 177, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, recurLua, 20, 6]),
+  parts: recurParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -7864,14 +7752,16 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
   return found
 }
 
+const recurrencesParts: readonly string[] = ['meta', 'recurrences', 'recurring', 'short']
+
 /**
  * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
  *
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', '7c5495480fb923a2f0a66d5c334d6988ef8b0f38', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 75, 38, plainModule, 4, 7, jobModule, 27, 45, recurrenceModule, 113, 8, recurrenceModule, 215, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
-  parts: ['meta', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/recurrences', '98f4969f4025a13c8355a81f3501bbd0f0b0f443', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 137, 7, jobModule, 1, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.codec
@@ -7927,14 +7817,16 @@ export type RefillAnswer =
   | { readonly status: 'absent' }
 
 
+const refillParts: readonly string[] = ['meta', 'idle', 'recurrences', 'recurring', 'short']
+
 /**
  * Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
  *
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', 'f46f50c01d2a7ce03cbd6a849ba333190367fbfc', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 87, 1, keysLua, 119, 1, refillLua, 0, 7, stateModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, refillLua, 7, 1, recurrenceModule, 100, 5, recurrenceModule, 82, 3, recurrenceModule, 75, 7, recurrenceModule, 85, 15, recurrenceModule, 105, 8, refillLua, 8, 8, recurrenceModule, 113, 8, refillLua, 16, 14, keysLua, 120, 2, keysLua, 125, 1, keysLua, 129, 2, recurrenceModule, 14, 5, refillLua, 30, 1, recurrenceModule, 19, 18, recurrenceModule, 0, 7, recurrenceModule, 37, 2, sharedNumbers, 0, 7, recurrenceModule, 39, 1, recurrenceModule, 7, 1, jobModule, 72, 3, recurrenceModule, 8, 1, recurrenceModule, 121, 6, recurrenceModule, 9, 3, jobModule, 75, 3, recurrenceModule, 12, 2, recurrenceModule, 40, 2, refillLua, 31, 1, runModule, 75, 2, dueModule, 19, 5, runModule, 77, 1, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, runModule, 78, 3, refillLua, 32, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, refillLua, 33, 3]),
-  parts: ['meta', 'idle', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/refill', '29633a1a983a65680d203583a3016dd55c80c6ec', { reads: false, bytes: false }, refillParts, [{ locals: [1, 2, 3] }, refillLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, { table: [3, 4, 5] }, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, refillLua, 33, 3]),
+  parts: refillParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
     encoded[0] = args.codec
@@ -8000,14 +7892,16 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
   return found
 }
 
+const releaseParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', '80566854825d568f97071e90e363c78e6c0dde9a', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 85, 1, releaseLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, releaseLua, 4, 2, acksModule, 108, 8, releaseLua, 6, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 23, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 186, 13, releaseLua, 8, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 99, 11, leaseModule, 163, 13, releaseLua, 10, 19, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, releaseLua, 29, 1, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, releaseLua, 30, 1, idleModule, 267, 2, idleModule, 130, 8, idleModule, 269, 3, releaseLua, 31, 2, leaseModule, 176, 4, readyModule, 185, 4, stateModule, 199, 13, readyModule, 189, 2, leaseModule, 180, 5, idleModule, 130, 8, leaseModule, 185, 3, releaseLua, 33, 1, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 9, sharedMessages, 35, 7, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, releaseLua, 34, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, acksModule, 105, 3, releaseLua, 35, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/release', 'd45ccb2085a8c75482f4327f4005cd72c915aa59', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 32, 7, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
@@ -8058,14 +7952,16 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
   return found
 }
 
+const reprioritizeParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners']
+
 /**
  * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', '65e07b86111203734b8f405ecafc6828e4aed89c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 13, 1, keysLua, 38, 1, keysLua, 147, 1, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, reprioritizeLua, 2, 1, reprioritizeLua, 13, 1, keysLua, 4, 2, keysLua, 8, 1, keysLua, 15, 1, keysLua, 31, 1, keysLua, 36, 1, keysLua, 44, 1, keysLua, 51, 1, keysLua, 57, 1, keysLua, 54, 1, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, readyModule, 163, 3, eventsModule, 71, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 90, 3, readyModule, 52, 8, jobModule, 1, 26, runModule, 0, 3, runModule, 9, 3, jobModule, 157, 12, stateModule, 93, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, reprioritizeLua, 3, 10, reprioritizeLua, 14, 37, readyModule, 125, 2, readyModule, 68, 20, readyModule, 127, 1, readyModule, 88, 19, readyModule, 128, 5, readyModule, 107, 18, readyModule, 133, 4, reprioritizeLua, 51, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, reprioritizeLua, 54, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, reprioritizeLua, 56, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/reprioritize', '5218323977b14ddfbba84bcc61ad7e03c1a8ac27', { reads: false, bytes: false }, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, jobModule, 87, 26, runModule, 31, 6, jobModule, 217, 12, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, reprioritizeLua, 56, 2]),
+  parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.priority
@@ -8110,14 +8006,16 @@ export type RequeueFailedAnswer =
   | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 
+const requeueFailedParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-failed', '1edae3a0fea0d8f4660591d946197b16631dcb53', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 58, 1, keysLua, 75, 1, keysLua, 86, 1, keysLua, 148, 1, requeueFailedLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, requeueFailedLua, 5, 1, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 76, 1, keysLua, 91, 1, keysLua, 96, 1, keysLua, 104, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 186, 13, requeueFailedLua, 6, 1, deadModule, 80, 7, deadModule, 68, 12, deadModule, 87, 9, requeueFailedLua, 7, 2, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, runModule, 43, 4, deadModule, 46, 14, eventsModule, 71, 10, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, readyModule, 15, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueFailedLua, 9, 19, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 8, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, requeueFailedLua, 28, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 1, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, requeueFailedLua, 29, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, requeueFailedLua, 32, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, requeueFailedLua, 35, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueFailedLua, 38, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, requeueFailedLua, 40, 4]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/requeue-failed', '90cd7c8915eee7b752b3981ad3ac2cc9a7dcc22b', { reads: false, bytes: false }, requeueFailedParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueFailedLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 181, 13, requeueFailedLua, 6, 1, deadModule, 68, 28, requeueFailedLua, 7, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, requeueFailedLua, 32, 3, statisticsModule, 32, 225, 269, 8, requeueFailedLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 38, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueFailedLua, 40, 4]),
+  parts: requeueFailedParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -8170,14 +8068,16 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
   return found
 }
 
+const requeueParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners']
+
 /**
  * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', '76740e6dde3c2855042adf1a94becdd1ffa81c3e', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 58, 1, keysLua, 85, 1, keysLua, 148, 1, requeueLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, requeueLua, 2, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 59, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 78, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 136, 1, keysLua, 138, 1, stateModule, 186, 13, requeueLua, 3, 2, readyModule, 160, 3, runModule, 12, 12, jobModule, 89, 24, plainModule, 4, 7, jobModule, 27, 45, namesModule, 38, 4, namesModule, 0, 7, namesModule, 42, 5, readyModule, 163, 3, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, runModule, 43, 4, deadModule, 46, 14, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 157, 9, stateModule, 90, 3, readyModule, 52, 8, readyModule, 166, 19, jobModule, 125, 3, jobModule, 72, 3, dependenciesModule, 0, 3, endsModule, 39, 8, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, eventsModule, 71, 10, stateModule, 93, 5, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 0, 3, runModule, 9, 3, runModule, 110, 18, namesModule, 7, 3, namesModule, 47, 6, requeueLua, 5, 22, idleModule, 106, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 108, 12, idleModule, 101, 1, idleModule, 28, 11, idleModule, 102, 1, idleModule, 89, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 18, idleModule, 91, 10, idleModule, 103, 3, idleModule, 120, 3, requeueLua, 27, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, requeueLua, 30, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, requeueLua, 32, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners'],
+  script: /* @__PURE__ */ linked('queue/requeue', 'c4096b8ae3e900109ce43f9c6f30eeaa6e56757e', { reads: false, bytes: false }, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 181, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueLua, 32, 2]),
+  parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
     encoded[0] = args.channel
@@ -8241,14 +8141,16 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
   return found
 }
 
+const retryParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', '8c17c3fea6ca0a3ed41f3a39f917af18d1e464d0', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 22, 1, keysLua, 85, 1, retryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, retryLua, 4, 2, acksModule, 108, 15, retryLua, 6, 2, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 21, 1, keysLua, 27, 1, keysLua, 32, 1, keysLua, 39, 1, keysLua, 47, 1, keysLua, 52, 1, keysLua, 60, 1, keysLua, 64, 1, keysLua, 69, 1, keysLua, 90, 1, keysLua, 95, 1, keysLua, 103, 1, keysLua, 110, 1, keysLua, 135, 1, keysLua, 142, 1, keysLua, 151, 1, keysLua, 160, 1, keysLua, 168, 1, keysLua, 165, 1, stateModule, 186, 13, retryLua, 8, 2, runModule, 12, 28, acksModule, 59, 9, plainModule, 4, 7, jobModule, 27, 45, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 166, 7, endsModule, 33, 6, eventsModule, 71, 10, jobModule, 72, 3, endsModule, 47, 24, endsModule, 212, 1, dependenciesModule, 0, 3, endsModule, 39, 8, namesModule, 16, 15, namesModule, 63, 9, stateModule, 90, 8, dependenciesModule, 6, 9, dependenciesModule, 19, 34, dependenciesModule, 61, 13, endsModule, 0, 33, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 213, 7, endsModule, 205, 7, readyModule, 0, 15, jobModule, 75, 6, runModule, 69, 6, deadModule, 0, 27, runModule, 0, 3, runModule, 40, 3, deadModule, 27, 19, deadModule, 60, 8, statisticsModule, 0, 8, plainModule, 21, 5, statisticsModule, 24, 23, runModule, 84, 15, readyModule, 15, 10, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 9, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 9, 3, runModule, 99, 11, runModule, 81, 3, retryLua, 10, 36, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 212, 9, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, retryLua, 46, 1, idleModule, 267, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, idleModule, 269, 3, retryLua, 47, 3, readyModule, 185, 4, stateModule, 199, 13, readyModule, 189, 2, retryLua, 50, 3, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, retryLua, 53, 2, idleModule, 130, 5, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, idleModule, 135, 3, retryLua, 55, 3, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, retryLua, 58, 1, stateModule, 175, 1, stateModule, 122, 40, endsModule, 124, 11, stateModule, 162, 7, stateModule, 176, 1, stateModule, 169, 6, stateModule, 177, 2, sharedCalls, 0, 1, sharedNumbers, 0, 7, sharedCalls, 1, 2, stateModule, 179, 2, sharedCalls, 18, 6, sharedExpiry, 0, 18, sharedCalls, 24, 5, stateModule, 181, 2, acksModule, 105, 3, retryLua, 59, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/retry', 'd0b732ca0002fb302ffd499588f7ac26982ec2fe', { reads: false, bytes: false }, retryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  parts: retryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
     encoded[0] = args.codec
@@ -8310,14 +8212,16 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
   return found
 }
 
+const searchTaggedParts: readonly string[] = ['meta', 'jobs', 'tagged']
+
 /**
  * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', '07726d80c8b3b856111c87790ad500f2d44ba054', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 154, 1, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchTaggedLua, 6, 6, plainModule, 4, 7, jobModule, 27, 45, jobModule, 100, 13, jobModule, 169, 1, sharedBudget, 0, 3, jobModule, 170, 1, jobModule, 81, 8, runModule, 12, 12, sharedBudget, 6, 4, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, sharedBudget, 3, 3, jobModule, 171, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
-  parts: ['meta', 'jobs', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/search-tagged', '7180360192d3129c2834d9261510e982100b1f18', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, searchTaggedLua, 6, 6, plainModule, 137, 7, jobModule, 1, 45, 144, 10, 143, 1, 154, 2, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  parts: searchTaggedParts,
   encode(args) {
     return [
       args.codec,
@@ -8369,14 +8273,16 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
   return found
 }
 
+const searchParts: readonly string[] = ['meta', 'jobs']
+
 /**
  * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
  *
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '301b7689301b6463ae73f6c9f2e46a4b0cd82e3b', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 3, 1, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 1, searchLua, 20, 1, plainModule, 4, 7, jobModule, 27, 45, runModule, 12, 12, jobModule, 100, 13, runModule, 43, 4, jobModule, 125, 3, jobModule, 72, 3, jobModule, 128, 6, jobModule, 187, 36, searchLua, 7, 13, searchLua, 21, 12, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
-  parts: ['meta', 'jobs'],
+  script: /* @__PURE__ */ linked('queue/search', '25e9ca66711b74302faf616e1c762738c5843a32', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, jobModule, 144, 10, 143, 1, 154, 2, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  parts: searchParts,
   encode(args) {
     return [
       args.codec,
@@ -8436,14 +8342,16 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
   return found
 }
 
+const statsParts: readonly string[] = ['meta', 'notes', 'stats']
+
 /**
  * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
  *
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', '16252328d52fef880310262e4ffb80d32a29c1ff', { reads: true, bytes: true }, [keysLua, 0, 1, keysLua, 163, 1, keysLua, 171, 1, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 52, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, statsLua, 5, 1, statisticsModule, 47, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 133, 9, statisticsModule, 63, 3, statisticsModule, 214, 1, statisticsModule, 190, 7, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 17, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
-  parts: ['meta', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/stats', '0b4cd3e95c2db95263dea29d1fdfec0920d86805', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, statsLua, 5, 1, statisticsModule, 141, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 52, 9, 146, 3, 49, 3, 61, 80, 149, 91, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  parts: statsParts,
   encode(args) {
     return [
       args.name,
@@ -8486,14 +8394,16 @@ export type TagAnswer =
   | { readonly status: 'absent' }
 
 
+const tagParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners', 'tagged']
+
 /**
  * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
  *
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', 'f95190a49793835b182ffdace7dfd22c2f259220', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, tagLua, 3, 1, keysLua, 4, 2, keysLua, 53, 2, jobModule, 89, 9, runModule, 12, 12, jobModule, 98, 2, tagLua, 4, 4, jobModule, 27, 2, plainModule, 4, 7, jobModule, 29, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 157, 1, jobModule, 1, 26, jobModule, 158, 1, jobModule, 110, 1, jobModule, 100, 10, jobModule, 111, 2, jobModule, 159, 7, runModule, 9, 1, runModule, 0, 3, runModule, 10, 2, jobModule, 166, 3, tagLua, 18, 1, namesModule, 63, 9, tagLua, 19, 1, namesModule, 53, 10, tagLua, 20, 1, eventsModule, 71, 10, tagLua, 21, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, jobModule, 72, 3, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, tagLua, 24, 2, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, tagLua, 26, 2]),
-  parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/tag', 'e50576c0d050a2b12566c55ce1b522a5003b1f53', { reads: false, bytes: false }, tagParts, [{ locals: [1, 2, 4, 5] }, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, tagLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, tagLua, 4, 4, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 217, 1, 87, 26, 218, 1, 143, 13, 219, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 226, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, tagLua, 26, 2]),
+  parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
     encoded[0] = args.id
@@ -8541,14 +8451,16 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
   return found
 }
 
+const tagsParts: readonly string[] = ['meta', 'tagged']
+
 /**
  * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
  *
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '71b06684be0b88eb9b7fdcfa71e85465088213e2', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 156, 1, tagsLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, tagsLua, 2, 12]),
-  parts: ['meta', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/tags', '044178a68a89f51f2f7e02d764d1d63775cea74e', { reads: true, bytes: false }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, tagsLua, 2, 12]),
+  parts: tagsParts,
   encode(args) {
     return [
       args.after,
@@ -8589,14 +8501,16 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
   return found
 }
 
+const trackParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners', 'tagged']
+
 /**
  * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '7724c2a7bd2833a4210581133452c7015b2b3222', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 146, 1, keysLua, 155, 1, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 77, 1, stateModule, 1, 55, stateModule, 78, 1, stateModule, 56, 10, stateModule, 79, 4, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, stateModule, 83, 2, sharedCalls, 6, 8, sharedCalls, 3, 3, sharedCalls, 14, 4, stateModule, 85, 5, trackLua, 2, 1, keysLua, 4, 2, keysLua, 53, 2, runModule, 12, 12, jobModule, 89, 11, jobModule, 72, 3, plainModule, 4, 7, jobModule, 27, 45, jobModule, 75, 6, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, eventsModule, 71, 10, jobModule, 146, 4, trackLua, 3, 21, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, trackLua, 24, 3]),
-  parts: ['meta', 'jobs', 'ids', 'listeners', 'tagged'],
+  script: /* @__PURE__ */ linked('queue/track', '6870455f94695f22462e7e368cae5b3ed21e92a1', { reads: false, bytes: false }, trackParts, [{ locals: [1, 2, 4, 5] }, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, trackLua, 2, 1, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, jobModule, 229, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
+  parts: trackParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.follows ? 1 : 0
@@ -8632,14 +8546,16 @@ export type UnrecurAnswer =
   | { readonly status: 'kept'; readonly moves: number }
 
 
+const unrecurParts: readonly string[] = ['meta', 'recurrences', 'recurring', 'short']
+
 /**
  * Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often `enough` is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', '0540e1fdfe76da1c8c740be6f3038c55e9748921', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 122, 1, keysLua, 126, 1, keysLua, 131, 1, unrecurLua, 0, 2, stateModule, 0, 1, stateModule, 66, 1, stateModule, 1, 55, stateModule, 67, 1, stateModule, 56, 10, stateModule, 68, 2, unrecurLua, 2, 1, stateModule, 104, 3, unrecurLua, 3, 8, recurrenceModule, 121, 1, jobModule, 72, 3, recurrenceModule, 122, 5, unrecurLua, 11, 1, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, unrecurLua, 12, 2]),
-  parts: ['meta', 'recurrences', 'recurring', 'short'],
+  script: /* @__PURE__ */ linked('queue/unrecur', 'e488ce2e6f00e1d46b101ef24abfbb08d9c05fa9', { reads: false, bytes: false }, unrecurParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, unrecurLua, 2, 1, stateModule, 233, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 46, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, unrecurLua, 12, 2]),
+  parts: unrecurParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -8690,14 +8606,16 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
   return found
 }
 
+const watchParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
+
 /**
  * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', 'ca69f1c40c0cf87781a28c989d10c62a3956dcec', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 86, 1, keysLua, 99, 1, keysLua, 107, 1, watchLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 52, 1, stateModule, 1, 55, watchLua, 3, 4, stateModule, 56, 10, watchLua, 7, 1, stateModule, 70, 1, sharedClock, 0, 4, stateModule, 71, 6, watchLua, 8, 1, keysLua, 1, 2, keysLua, 6, 1, keysLua, 9, 1, keysLua, 12, 1, keysLua, 17, 1, keysLua, 28, 1, keysLua, 33, 1, keysLua, 40, 1, keysLua, 48, 1, keysLua, 55, 1, keysLua, 61, 1, keysLua, 65, 1, keysLua, 70, 1, keysLua, 91, 1, keysLua, 100, 1, keysLua, 108, 1, keysLua, 111, 1, keysLua, 136, 1, keysLua, 143, 1, keysLua, 152, 1, keysLua, 161, 1, keysLua, 169, 1, keysLua, 165, 1, stateModule, 183, 3, watchLua, 9, 1, stateModule, 186, 13, watchLua, 10, 3, runModule, 12, 12, jobModule, 89, 11, plainModule, 4, 7, jobModule, 27, 54, runModule, 0, 3, runModule, 9, 3, jobModule, 134, 12, dependenciesModule, 0, 3, stateModule, 90, 8, dependenciesModule, 6, 6, dependenciesModule, 141, 10, runModule, 43, 4, dependenciesModule, 74, 15, watchLua, 13, 10, dependenciesModule, 247, 2, dependenciesModule, 3, 3, outboxModule, 0, 13, dependenciesModule, 15, 4, dependenciesModule, 12, 3, dependenciesModule, 19, 10, readyModule, 0, 15, runModule, 69, 6, eventsModule, 71, 10, plainModule, 14, 3, statisticsModule, 8, 12, endsModule, 47, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 16, 9, deadModule, 27, 19, dependenciesModule, 212, 9, endsModule, 212, 1, endsModule, 39, 8, namesModule, 25, 6, namesModule, 63, 9, dependenciesModule, 29, 24, dependenciesModule, 61, 13, endsModule, 0, 33, endsModule, 213, 7, readyModule, 15, 10, stateModule, 223, 6, groupsModule, 65, 24, groupsModule, 51, 14, groupsModule, 89, 8, groupsModule, 148, 3, groupsModule, 97, 21, groupsModule, 0, 12, groupsModule, 39, 5, groupsModule, 118, 30, groupsModule, 151, 6, readyModule, 25, 17, dueModule, 19, 5, readyModule, 42, 10, runModule, 99, 11, dependenciesModule, 284, 5, dependenciesModule, 221, 26, dependenciesModule, 249, 35, watchLua, 23, 2, idleModule, 0, 18, sharedMessages, 0, 3, sharedMessages, 6, 16, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 39, 32, sharedMessages, 22, 13, idleModule, 21, 3, idleModule, 106, 14, idleModule, 28, 11, idleModule, 101, 2, sharedMessages, 35, 7, idleModule, 24, 4, idleModule, 71, 30, idleModule, 103, 3, idleModule, 120, 3, watchLua, 25, 1, idleModule, 267, 2, idleModule, 133, 1, idleModule, 130, 3, idleModule, 134, 4, idleModule, 269, 3, watchLua, 26, 2, endsModule, 194, 2, endsModule, 179, 2, endsModule, 160, 2, runModule, 47, 11, endsModule, 162, 15, endsModule, 148, 2, endsModule, 135, 13, endsModule, 150, 10, endsModule, 177, 2, endsModule, 181, 2, sharedMessages, 0, 3, endsModule, 183, 7, sharedMessages, 6, 36, endsModule, 190, 4, endsModule, 196, 3, statisticsModule, 261, 12, statisticsModule, 239, 5, statisticsModule, 214, 1, statisticsModule, 190, 2, statisticsModule, 133, 9, statisticsModule, 192, 5, statisticsModule, 215, 1, statisticsModule, 74, 7, statisticsModule, 66, 8, statisticsModule, 104, 3, statisticsModule, 53, 10, statisticsModule, 92, 12, statisticsModule, 107, 26, statisticsModule, 216, 1, statisticsModule, 197, 7, statisticsModule, 47, 5, statisticsModule, 63, 3, statisticsModule, 204, 10, statisticsModule, 217, 16, statisticsModule, 81, 11, statisticsModule, 159, 31, statisticsModule, 142, 17, statisticsModule, 233, 6, statisticsModule, 244, 9, statisticsModule, 273, 8, statisticsModule, 253, 8, endsModule, 199, 3, eventsModule, 64, 4, eventsModule, 57, 1, eventsModule, 26, 3, eventsModule, 58, 1, eventsModule, 37, 20, eventsModule, 59, 3, eventsModule, 29, 8, eventsModule, 62, 2, eventsModule, 68, 3, endsModule, 202, 3, watchLua, 28, 5, stateModule, 169, 1, stateModule, 122, 35, stateModule, 170, 2, stateModule, 157, 5, endsModule, 124, 11, stateModule, 162, 7, stateModule, 172, 3, watchLua, 33, 2]),
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  script: /* @__PURE__ */ linked('queue/watch', '18e054999d1139d52d06e67e118d5cc14507f950', { reads: false, bytes: false }, watchParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, watchLua, 3, 4, stateModule, 133, 10, watchLua, 7, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 204, 3, watchLua, 9, 1, stateModule, 181, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 120, 11, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, watchLua, 33, 2]),
+  parts: watchParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.target

@@ -8,724 +8,723 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 1, 9, 2, 4], text: `local caller = ARGV[1]
-local call = tonumber(ARGV[2])
-local take = tonumber(ARGV[3])
-local limits, limits_at = ARGV, 4
-local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local later, token = recall_token(subject.record, take)
-if later then
-return { 'abandoned' }
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=tonumber(ARGV[3])
+local e,f=ARGV,4
+local g,h=open_subject(a,b,e,f)if g then return g end
+local i,j=recall_token(h.record,d)
+if i then
+return{'abandoned'}
 end
-local meters = read_meters(subject, limits, limits_at, clock_us())
-for _, meter in ipairs(token and meters or {}) do
-free_place(meter, token)
+local k=read_meters(h,e,f,clock_us())
+for l,m in ipairs(j and k or{})do
+free_place(m,j)
 end
-redis.call('HDEL', state, '')
-save_subject(state, subject, meters, call, subject.now_us, {})
-keep_for(state, 600000000 / 1000)
-return { 'abandoned' }` }
-const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [7, 10, 1, 12], text: `local known = redis.pcall('HMGET', state, 'layout', 'time')
-local left, kept_ms, time
-if known[1] == '1' then
-local token, taken_us, offset_us = read_time(known[2])
-left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
-time = left and pack_time(tonumber(left), taken_us, offset_us)
+redis.call('HDEL',a,'')
+save_subject(a,h,k,c,h.now_us,{})
+keep_for(a,600000000/1000)
+return{'abandoned'}` }
+const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [7, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
+local c,d,e
+if b[1]=='1'then
+local f,g,h=read_time(b[2])
+c,d=token_to_leave(f,math.floor(clock_us()/1000))
+e=c and pack_time(tonumber(c),g,h)
 end
-if not left then
-return { 'cleared', redis.call('UNLINK', state) }
+if not c then
+return{'cleared',redis.call('UNLINK',a)}
 end
-local fields = {}
-for _, field in ipairs(redis.call('HKEYS', state)) do
-if field ~= 'layout' then
-fields[#fields + 1] = field
-end
-end
-for from = 1, #fields, 1000 do
-redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
-end
-redis.call('PEXPIRE', state, kept_ms)
-redis.call('HSET', state, 'time', time)
-return { 'cleared', 1 }` }
-const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 13], text: `local limits, limits_at = ARGV, 1
-local refusal, subject = open_subject(state, '', limits, limits_at) if refusal then return refusal end
-local server_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, server_us)
-local held = {}
-for place, meter in ipairs(meters) do
-for at = 1, meter.held or 0 do
-local ends_us, token = pair_at(meter.leases, at)
-held[#held + 1] = place
-held[#held + 1] = token
-held[#held + 1] = ends_us - subject.offset_us
+local f={}
+for g,h in ipairs(redis.call('HKEYS',a))do
+if h~='layout'then
+f[#f+1]=h
 end
 end
-return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }` }
-const keysLua: LuaText = { file: 'lua/rate-limit/keys.lua', taken: [2, 1], text: `local state = KEYS[1]` }
-const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 11], text: `local cost = tonumber(ARGV[1])
-local limits, limits_at = ARGV, 2
-local refusal, subject = open_subject(state, '', limits, limits_at) if refusal then return refusal end
-local server_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, server_us)
-if is_too_much(meters, cost) then
+for g=1,#f,1000 do
+redis.call('HDEL',a,unpack(f,g,math.min(g+999,#f)))
+end
+redis.call('PEXPIRE',a,d)
+redis.call('HSET',a,'time',e)
+return{'cleared',1}` }
+const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 13], text: `local b,c=ARGV,1
+local d,e=open_subject(a,'',b,c)if d then return d end
+local f=clock_us()
+local g=read_meters(e,b,c,f)
+local h={}
+for i,j in ipairs(g)do
+for k=1,j.held or 0 do
+local l,m=pair_at(j.leases,k)
+h[#h+1]=i
+h[#h+1]=m
+h[#h+1]=l-e.offset_us
+end
+end
+return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
+const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+local c,d=ARGV,2
+local e,f=open_subject(a,'',c,d)if e then return e end
+local g=clock_us()
+local h=read_meters(f,c,d,g)
+if is_too_much(h,b)then
 return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
-local wait_us, denier = longest_wait(meters, cost)
-if wait_us > 0 then
-return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+local i,j=longest_wait(h,b)
+if i>0 then
+return{'denied',j,i,g,tell_meters(h)}
 end
-return { 'allowed', server_us, tell_meters(meters) }` }
-const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local caller = ARGV[1]
-local call = tonumber(ARGV[2])
-local token = tonumber(ARGV[3])
-local cost = tonumber(ARGV[4])
-local limits, limits_at = ARGV, 5
-local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
-if not subject.exists then
-return { 'absent' }
+return{'allowed',g,tell_meters(h)}` }
+const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=tonumber(ARGV[3])
+local e=tonumber(ARGV[4])
+local f,g=ARGV,5
+local h,i=open_subject(a,b,f,g)if h then return h end
+local j,k=recall_token(i.record,c)if j then return j end
+if not i.exists then
+return{'absent'}
 end
-local server_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, server_us)
-if remembered then
-return { 'refunded', server_us, tell_meters(meters) }
+local l=clock_us()
+local m=read_meters(i,f,g,l)
+if k then
+return{'refunded',l,tell_meters(m)}
 end
-if token > 0 and is_refunded(state, subject.refunded, token) then
-return { 'known', server_us, tell_meters(meters) }
+if d>0 and is_refunded(a,i.refunded,d)then
+return{'known',l,tell_meters(m)}
 end
-refund_meters(meters, cost, token > 0 and token or subject.now_us)
-redis.call('HDEL', state, '')
-local written = {}
-if token > 0 then
-written = note_refunded(state, subject.refunded, token, subject.now_us)
+refund_meters(m,e,d>0 and d or i.now_us)
+redis.call('HDEL',a,'')
+local n={}
+if d>0 then
+n=note_refunded(a,i.refunded,d,i.now_us)
 end
-local is_one_more = written[3] ~= nil
-save_subject(state, subject, meters, call, subject.now_us, written)
-if is_one_more then
-forget_old_fields(state, subject.now_us)
+local o=n[3]~=nil
+save_subject(a,i,m,c,i.now_us,n)
+if o then
+forget_old_fields(a,i.now_us)
 end
-return { 'refunded', server_us, tell_meters(meters) }` }
-const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 14, 2, 3], text: `local caller = ARGV[1]
-local call = tonumber(ARGV[2])
-local token = tonumber(ARGV[3])
-local limits, limits_at = ARGV, 4
-local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
-if remembered then
-return { 'released' }
+return{'refunded',l,tell_meters(m)}` }
+const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 14, 2, 3], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=tonumber(ARGV[3])
+local e,f=ARGV,4
+local g,h=open_subject(a,b,e,f)if g then return g end
+local i,j=recall_token(h.record,c)if i then return i end
+if j then
+return{'released'}
 end
-local server_us = clock_us()
-local held = false
-local meters = read_meters(subject, limits, limits_at, server_us)
-for _, meter in ipairs(meters) do
-held = free_place(meter, token) or held
+local k=clock_us()
+local l=false
+local m=read_meters(h,e,f,k)
+for n,o in ipairs(m)do
+l=free_place(o,d)or l
 end
-if not held then
-return { 'lost' }
+if not l then
+return{'lost'}
 end
-redis.call('HDEL', state, '')
-save_subject(state, subject, meters, call, subject.now_us, {})
-return { 'released' }` }
-const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local state, state_at = KEYS, 1
-local caller = ARGV[1]
-local call = tonumber(ARGV[2])
-local name = ARGV[3]
-local limit = tonumber(ARGV[4])
-local window_ms = tonumber(ARGV[5])
-local burst = tonumber(ARGV[6])
-local takes, takes_at = ARGV, 7
-local encode, decode = struct.pack, struct.unpack
-local field = 'gcra:' .. name
-local server_us, window_us = clock_us(), window_ms * 1000
-local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-local told, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
-for at = takes_at, #takes, 2 do
-local place = (at - takes_at) / 2
-local subject, count, cost =
-state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
-local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
-local layout, counts, record = stored[1], stored[2], stored[4]
-local number, token = -1, 0
-if record then
-number, token = decode('>dd', record)
+redis.call('HDEL',a,'')
+save_subject(a,h,m,c,h.now_us,{})
+return{'released'}` }
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
+local c=ARGV[1]
+local d=tonumber(ARGV[2])
+local e=ARGV[3]
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i,j=ARGV,7
+local k,l=struct.pack,struct.unpack
+local m='gcra:'..e
+local n,o=clock_us(),g*1000
+local p,q,r,s=arrival_spans(o,f,h)
+local t,u,v={0,0,0,0,0},false,nil
+for w=j,#i,2 do
+local x=(w-j)/2
+local y,z,A=
+a[b+x],tonumber(i[w]),tonumber(i[w+1])
+local B=redis.pcall('HMGET',y,'layout',m,'time',c)
+local C,D,E=B[1],B[2],B[4]
+local F,G=-1,0
+if E then
+F,G=l('>dd',E)
 end
-local why = layout and layout ~= '1' and 'LAYOUT ' .. layout
-or cost > burst and 'INVALID cost: no wait is long enough for so much'
-or stored.err
-or number > call and 'INVALID call: a later one has taken its slot'
-local granted, free, reset_us, wait_us = 0, 0, 0, 0
-if why then
-refused = refused or {}
-refused[#refused + 1] = place
-refused[#refused + 1] = why
-token = 0
+local H=C and C~='1'and'LAYOUT '..C
+or A>h and'INVALID cost: no wait is long enough for so much'
+or B.err
+or F>d and'INVALID call: a later one has taken its slot'
+local I,J,L,M=0,0,0,0
+if H then
+u=u or{}
+u[#u+1]=x
+u[#u+1]=H
+G=0
 else
-local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
-local newest, taken_us, offset_us = read_time(stored[3])
-local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
-if counts then
-kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-if last > newest then
-newest, taken_us = last, math.max(last, taken_us)
+local N=F==d and(#E>16 and l('>d',E,17)or 1)
+local O,P,Q=read_time(B[3])
+local R,S,T,U=0,0,0,0
+if D then
+R,S,T,U=l('>dddd',D)
+if S>O then
+O,P=S,math.max(S,P)
 end
 end
-local now_us = server_us + offset_us
-if taken_us > now_us + 10000 then
-now_us, offset_us = taken_us, taken_us - server_us
-if not remembered then
-keep_time(subject, newest, taken_us, offset_us)
+local V=n+Q
+if P>V+10000 then
+V,Q=P,P-n
+if not N then
+keep_time(y,O,P,Q)
 end
 end
-local latest = (last < now_us and last or now_us) + span
-local ahead, rest = ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
-granted = remembered or count
-local units = granted * cost
-local next_rest = rest + units * unit_rest
-local next_ahead = ahead + units * unit + (next_rest - next_rest % limit) / limit
-next_rest = next_rest % limit
-if remembered and count > remembered or not remembered and (next_ahead >= span or units > burst) then
-rate = rate or { limit = limit, window_us = window_us, burst = burst }
-granted, wait_us, next_ahead, next_rest =
-grant_fewer(rate, ahead, rest, remembered and 1 or count, cost)
+local W=(S<V and S or V)+r
+local X,Y=ahead_of_now(T,U,W,s,V,f)
+I=N or z
+local Z=I*A
+local aa=Y+Z*q
+local ab=X+Z*p+(aa-aa%f)/f
+aa=aa%f
+if N and z>N or not N and(ab>=r or Z>h)then
+v=v or{limit=f,window_us=o,burst=h}
+I,M,ab,aa=
+grant_fewer(v,X,Y,N and 1 or z,A)
 end
-granted, token = remembered or granted, remembered and token or 0
-local is_taken = not remembered and granted > 0
-if is_taken then
-ahead, rest = next_ahead, next_rest
-token = newest < now_us and now_us or newest + 1
+I,G=N or I,N and G or 0
+local ac=not N and I>0
+if ac then
+X,Y=ab,aa
+G=O<V and V or O+1
 end
-reset_us = rest > 0 and ahead + 1 or ahead
-local room = (span - ahead) * limit + span_rest - rest
-free = (room - room % window_us) / window_us
-if is_taken then
-local needed_ms = (now_us + reset_us) / 1000 + 20000 / 2
-local is_short = needed_ms > kept_until_ms
-if is_short then
-kept_until_ms = needed_ms - needed_ms % 1 + 20000 / 2
+L=Y>0 and X+1 or X
+local ad=(r-X)*f+s-Y
+J=(ad-ad%o)/o
+if ac then
+local ae=(V+L)/1000+20000/2
+local af=ae>R
+if af then
+R=ae-ae%1+20000/2
 end
-counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
-local own = caller ~= ''
-and (granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted))
-if not own then
-redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
-elseif not layout then
-redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
+D=k('>dddd',R,G+I-1,V+X,Y)
+local ag=pack_time(G+I-1,P>V and P or V,Q)
+local ah=c~=''
+and(I==1 and k('>dd',d,G)or k('>ddd',d,G,I))
+if not ah then
+redis.call('HSET',y,'layout','1',m,D,'time',ag)
+elseif not C then
+redis.call('HSET',y,'layout','1',m,D,'time',ag,c,ah)
 else
-redis.call('HSET', subject, field, counts, 'time', time, caller, own)
-if not record then
-forget_old_fields(subject, now_us)
+redis.call('HSET',y,m,D,'time',ag,c,ah)
+if not E then
+forget_old_fields(y,V)
 end
 end
-if is_short then
-keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + 20000)
+if af then
+keep_for(y,math.ceil((L+Q)/1000)+20000)
 end
 end
 end
-local to = place * 5
-told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
-granted, token, free, reset_us, wait_us
+local N=x*5
+t[N+1],t[N+2],t[N+3],t[N+4],t[N+5]=
+I,G,J,L,M
 end
-return { 'judged', server_us, told, refused }` }
-const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 17, 1, 14], text: `local caller = ARGV[1]
-local call = tonumber(ARGV[2])
-local cost = tonumber(ARGV[3])
-local limits, limits_at = ARGV, 4
-local refusal, subject = open_subject(state, caller, limits, limits_at) if refusal then return refusal end
-local refusal, remembered = recall_token(subject.record, call) if refusal then return refusal end
-local server_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, server_us)
-if remembered then
-return { 'taken', remembered, server_us, tell_meters(meters) }
+return{'judged',n,t,u}` }
+const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 17, 1, 14], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2])
+local d=tonumber(ARGV[3])
+local e,f=ARGV,4
+local g,h=open_subject(a,b,e,f)if g then return g end
+local i,j=recall_token(h.record,c)if i then return i end
+local k=clock_us()
+local l=read_meters(h,e,f,k)
+if j then
+return{'taken',j,k,tell_meters(l)}
 end
-if is_too_much(meters, cost) then
+if is_too_much(l,d)then
 return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
-local wait_us, denier = longest_wait(meters, cost)
-if wait_us > 0 then
-if subject.stepped then
-keep_time(state, subject.token, subject.taken_us, subject.offset_us)
+local m,n=longest_wait(l,d)
+if m>0 then
+if h.stepped then
+keep_time(a,h.token,h.taken_us,h.offset_us)
 end
-return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+return{'denied',n,m,k,tell_meters(l)}
 end
-local token = math.max(subject.now_us, subject.token + 1)
-subject.token, subject.taken_us = token, math.max(subject.now_us, subject.taken_us)
-for _, meter in ipairs(meters) do
-meter.token = token
-if meter.algorithm == 'gcra' then
-count_gcra(meter, cost)
-elseif meter.algorithm == 'sliding-window' then
-count_sliding_window(meter, cost)
+local o=math.max(h.now_us,h.token+1)
+h.token,h.taken_us=o,math.max(h.now_us,h.taken_us)
+for p,q in ipairs(l)do
+q.token=o
+if q.algorithm=='gcra'then
+count_gcra(q,d)
+elseif q.algorithm=='sliding-window'then
+count_sliding_window(q,d)
 else
-count_concurrency(meter, token)
+count_concurrency(q,o)
 end
 end
-save_subject(state, subject, meters, call, token, {})
-return { 'taken', token, server_us, tell_meters(meters) }` }
-const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 1, 6, 1, 2, 1, 6, 2, 11], text: `local function concurrency_set(meter, leases)
-meter.leases, meter.held = leases, #leases / 16
-meter.free = math.max(0, meter.limit - meter.held)
-meter.reset_us = 0
-if meter.held > 0 then
-meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+save_subject(a,h,l,c,o,{})
+return{'taken',o,k,tell_meters(l)}` }
+const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 19, 11, -29, 6, 1, 2, 1, 6], text: `local function concurrency_set(a,b)
+a.leases,a.held=b,#b/16
+a.free=math.max(0,a.limit-a.held)
+a.reset_us=0
+if a.held>0 then
+a.reset_us=pair_at(b,a.held)-a.now_us
 end
 end
-local function read_concurrency(meter, stored)
-local leases, lapsed = stored or '', 0
-while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-lapsed = lapsed + 1
+local function read_concurrency(a,b)
+local c,d=b or'',0
+while d<#c/16 and pair_at(c,d+1)<=a.now_us do
+d=d+1
 end
-concurrency_set(meter, without_first(leases, lapsed))
+concurrency_set(a,without_first(c,d))
 end
-local function wait_for_concurrency(meter)
-if meter.held < meter.limit then
+local function free_place(a,b)
+for c=1,a.held or 0 do
+local d,e=pair_at(a.leases,c)
+if e==b then
+local f=string.sub(a.leases,1,(c-1)*16)
+concurrency_set(a,f..without_first(a.leases,c))
+return true
+end
+end
+return false
+end
+local function wait_for_concurrency(a)
+if a.held<a.limit then
 return 0
 end
-return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+return pair_at(a.leases,a.held-a.limit+1)-a.now_us
 end
-local function count_concurrency(meter, token)
-local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-while place > 0 and pair_at(leases, place) > ends_us do
-place = place - 1
+local function count_concurrency(a,b)
+local c,d,e=a.leases,a.now_us+a.window_us,a.held
+while e>0 and pair_at(c,e)>d do
+e=e-1
 end
-local before = string.sub(leases, 1, place * 16)
-concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
-end
-local function free_place(meter, token)
-for place = 1, meter.held or 0 do
-local _, holder = pair_at(meter.leases, place)
-if holder == token then
-local before = string.sub(meter.leases, 1, (place - 1) * 16)
-concurrency_set(meter, before .. without_first(meter.leases, place))
-return true
-end
-end
-return false
+local f=string.sub(c,1,e*16)
+concurrency_set(a,f..pack_pair(d,b)..without_first(c,e))
 end` }
-const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 4, 13, 8, 4, 2, 3, 1, 11, 1, 11, 2, 8, 1, 4, 1, 3, 2, 6], text: `local function arrival_spans(window_us, limit, burst)
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
-return unit, unit_rest, span, span_rest
+const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 25, 4, 2, 3, 1, 11, -42, 13, 30, 11, 21, 6, -25, 8, 1, 4, 1, 3], text: `local function arrival_spans(a,b,c)
+local d=a%b
+local e=(a-d)/b
+local f=c*d%b
+local g=c*e+(c*d-f)/b
+return e,d,g,f
 end
-local function ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
-local rest = arrival_rest
-if rest >= limit then
-arrival, rest = arrival + 1, 0
+local function gcra_cost(a,b)
+local c=b*a.unit_rest
+return b*a.unit+math.floor(c/a.limit),c%a.limit
 end
-if arrival > latest or (arrival == latest and rest > span_rest) then
-arrival, rest = latest, span_rest
-end
-if arrival < now_us then
-return 0, 0
-end
-return arrival - now_us, rest
-end
-local function gcra_cost(meter, units)
-local rest = units * meter.unit_rest
-return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-local function gcra_set(meter, ahead, rest)
-meter.ahead, meter.rest = ahead, rest
-meter.reset_us = ahead + (rest > 0 and 1 or 0)
-local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+local function gcra_set(a,b,c)
+a.ahead,a.rest=b,c
+a.reset_us=b+(c>0 and 1 or 0)
+local d=math.floor((a.span-b)/a.window_us*a.limit)+2
 repeat
-free = free - 1
-local used, used_rest = gcra_cost(meter, free)
-used, used_rest = used + ahead, used_rest + rest
-if used_rest >= meter.limit then
-used, used_rest = used + 1, used_rest - meter.limit
+d=d-1
+local e,f=gcra_cost(a,d)
+e,f=e+b,f+c
+if f>=a.limit then
+e,f=e+1,f-a.limit
 end
-until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-meter.free = math.max(0, free)
+until d<=0 or e<a.span or(e==a.span and f<=a.span_rest)
+a.free=math.max(0,d)
 end
-local function read_gcra(meter, stored)
-local limit = meter.limit
-local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-if not stored then
-return gcra_set(meter, 0, 0)
+local function ahead_of_now(a,b,c,d,e,f)
+local g=b
+if g>=f then
+a,g=a+1,0
 end
-local arrival, arrival_rest = pair_at(stored, 1)
-local latest = math.min(meter.token, meter.now_us) + span
-gcra_set(meter, ahead_of_now(arrival, arrival_rest, latest, span_rest, meter.now_us, limit))
+if a>c or(a==c and g>d)then
+a,g=c,d
 end
-local function gcra_ahead(meter, units)
-local cost, cost_rest = gcra_cost(meter, units)
-local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-if rest >= meter.limit then
-return ahead + 1, rest - meter.limit
+if a<e then
+return 0,0
 end
-return ahead, rest
+return a-e,g
 end
-local function wait_for_gcra(meter, units)
-local ahead, rest = gcra_ahead(meter, units)
-return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+local function read_gcra(a,b)
+local c=a.limit
+local d,e,f,g=arrival_spans(a.window_us,c,a.burst)
+a.unit,a.unit_rest,a.span,a.span_rest=d,e,f,g
+if not b then
+return gcra_set(a,0,0)
 end
-local function count_gcra(meter, units)
-gcra_set(meter, gcra_ahead(meter, units))
+local h,i=pair_at(b,1)
+local j=math.min(a.token,a.now_us)+f
+gcra_set(a,ahead_of_now(h,i,j,g,a.now_us,c))
 end
-local function pack_gcra(meter)
-if meter.ahead == 0 and meter.rest == 0 then
-return pack_pair(0, 0)
+local function pack_gcra(a)
+if a.ahead==0 and a.rest==0 then
+return pack_pair(0,0)
 end
-return pack_pair(meter.now_us + meter.ahead, meter.rest)
+return pack_pair(a.now_us+a.ahead,a.rest)
+end
+local function gcra_ahead(a,b)
+local c,d=gcra_cost(a,b)
+local e,f=a.ahead+c,a.rest+d
+if f>=a.limit then
+return e+1,f-a.limit
+end
+return e,f
+end
+local function wait_for_gcra(a,b)
+local c,d=gcra_ahead(a,b)
+return math.max(0,c-a.span+(d>a.span_rest and 1 or 0))
+end
+local function count_gcra(a,b)
+gcra_set(a,gcra_ahead(a,b))
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 25, 2, 8, 2, 10, 1, 8, 2, 8, 3, 16, 1, 5], text: `local function read_counts(meter, stored)
-local counts
-if stored then
-meter.kept_until_ms, meter.token = pair_at(stored, 1)
-counts = without_first(stored, 1)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 25, 23, 8, 2, 8, -29, 2, -12, 8, 4, 8, 22, 16, 1, 5], text: `local function read_counts(a,b)
+local c
+if b then
+a.kept_until_ms,a.token=pair_at(b,1)
+c=without_first(b,1)
 end
-if meter.algorithm == 'gcra' then
-return read_gcra(meter, counts)
-elseif meter.algorithm == 'concurrency' then
-return read_concurrency(meter, counts)
+if a.algorithm=='gcra'then
+return read_gcra(a,c)
+elseif a.algorithm=='concurrency'then
+return read_concurrency(a,c)
 end
-return read_sliding_window(meter, counts)
+return read_sliding_window(a,c)
 end
-local function note_token(subject, token)
-if token > subject.token then
-subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+local function note_token(a,b)
+if b>a.token then
+a.token,a.taken_us=b,math.max(b,a.taken_us)
 end
 end
-local function read_meters(subject, limits, first, server_us)
-local meters, now_us = {}, server_us + subject.offset_us
-for at = first, #limits, 5 do
-local place = #meters
-local meter = {
-field = subject.fields[5 + place],
-algorithm = limits[at + 1],
-limit = tonumber(limits[at + 2]),
-window_us = limits[at + 3] * 1000,
-burst = tonumber(limits[at + 4]),
-now_us = now_us,
-kept_until_ms = 0,
-token = 0,
+local function read_meters(a,b,c,d)
+local e,f={},d+a.offset_us
+for g=c,#b,5 do
+local h=#e
+local i={
+field=a.fields[5+h],
+algorithm=b[g+1],
+limit=tonumber(b[g+2]),
+window_us=b[g+3]*1000,
+burst=tonumber(b[g+4]),
+now_us=f,
+kept_until_ms=0,
+token=0,
 }
-read_counts(meter, subject.counts[5 + place])
-meters[place + 1] = meter
-note_token(subject, meter.token)
+read_counts(i,a.counts[5+h])
+e[h+1]=i
+note_token(a,i.token)
 end
-if subject.taken_us > now_us + 10000 then
-subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-return read_meters(subject, limits, first, server_us)
+if a.taken_us>f+10000 then
+a.offset_us,a.stepped=a.taken_us-d,true
+return read_meters(a,b,c,d)
 end
-subject.now_us = now_us
-return meters
+a.now_us=f
+return e
 end
-local function wait_for_meter(meter, units)
-if meter.algorithm == 'gcra' then
-return wait_for_gcra(meter, units)
-elseif meter.algorithm == 'sliding-window' then
-return wait_for_sliding_window(meter, units)
+local function tell_meters(a)
+local b={}
+for c,d in ipairs(a)do
+b[#b+1]=d.free
+b[#b+1]=d.reset_us
 end
-return wait_for_concurrency(meter)
+return b
 end
-local function longest_wait(meters, units)
-local longest_us, denier = 0, 0
-for place, meter in ipairs(meters) do
-local wait_us = wait_for_meter(meter, units)
-if wait_us > longest_us then
-longest_us, denier = wait_us, place
-end
-end
-return longest_us, denier
-end
-local function tell_meters(meters)
-local told = {}
-for _, meter in ipairs(meters) do
-told[#told + 1] = meter.free
-told[#told + 1] = meter.reset_us
-end
-return told
-end
-local function is_too_much(meters, units)
-for _, meter in ipairs(meters) do
-if meter.algorithm ~= 'concurrency' and units > meter.burst then
+local function is_too_much(a,b)
+for c,d in ipairs(a)do
+if d.algorithm~='concurrency'and b>d.burst then
 return true
 end
 end
 return false
 end
-local function grant_fewer(rate, ahead, rest, count, cost)
-local limit, window_us, burst = rate.limit, rate.window_us, rate.burst
-local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-local granted, wait_us = count, 0
+local function longest_wait(a,b)
+local c,d=0,0
+local function wait_for_meter(a,b)
+if a.algorithm=='gcra'then
+return wait_for_gcra(a,b)
+elseif a.algorithm=='sliding-window'then
+return wait_for_sliding_window(a,b)
+end
+return wait_for_concurrency(a)
+end
+for e,f in ipairs(a)do
+local g=wait_for_meter(f,b)
+if g>c then
+c,d=g,e
+end
+end
+return c,d
+end
+local function grant_fewer(a,b,c,d,e)
+local f,g,h=a.limit,a.window_us,a.burst
+local i,j,k,l=arrival_spans(g,f,h)
+local m,n=d,0
 while true do
-if granted * cost > burst then
-granted = (burst - burst % cost) / cost + 1
+if m*e>h then
+m=(h-h%e)/e+1
 end
-local next_rest = rest + granted * cost * unit_rest
-local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
-next_rest = next_rest % limit
-local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
-if over_us <= 0 then
-return granted, wait_us, next_ahead, next_rest
+local o=c+m*e*j
+local p=b+m*e*i+(o-o%f)/f
+o=o%f
+local q=p-k+(o>l and 1 or 0)
+if q<=0 then
+return m,n,p,o
 end
-local room = (span - ahead) * limit + span_rest - rest
-local units = (room - room % window_us) / window_us + 1
-wait_us = over_us
-granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+local r=(k-b)*f+l-c
+local s=(r-r%g)/g+1
+n=q
+m=math.min(m-1,(s-s%e)/e+1)
 end
 end` }
-const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund.lua', taken: [7, 15, 2, 16, 1, 9, 8, 3, 1, 3, 1, 13, 2, 7, 2, 13], text: `local function refund_gcra(meter, units, at_us)
-local back, rest = gcra_cost(meter, units)
-back = back - math.max(0, meter.now_us - at_us)
-local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
-if back < 0 then
-return
+const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund.lua', taken: [62, 3, -7, 3, 5, 13, -38, 1, -35, 15, 2, 16, 2, 8, 40, 11, -20, 7, 13, 2], text: `local function token_at(a,b)
+return struct.unpack('>d',a,(b-1)*8+1)
 end
-if ahead_rest < 0 then
-ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
+local function refunded_field(a)
+return string.format('refunded:%.0f',a)
 end
-if ahead < 0 then
-ahead, ahead_rest = 0, 0
-end
-gcra_set(meter, ahead, ahead_rest)
-end
-local function refund_sliding_window(meter, units, at_us)
-if at_us + meter.window_us <= meter.now_us + 1000 then
-return
-end
-local total, log, left = meter.total, meter.log, units
-while left > 0 and #log > 0 do
-local last_us, counted = pair_at(log, 1)
-local given = math.min(left, counted)
-log = without_first(log, 1)
-if given < counted then
-log = pack_pair(last_us, counted - given) .. log
-end
-total, left = total - given, left - given
-end
-sliding_window_set(meter, total, log)
-end
-local function refund_meters(meters, units, at_us)
-for _, meter in ipairs(meters) do
-if meter.algorithm == 'gcra' then
-refund_gcra(meter, units, at_us)
-elseif meter.algorithm == 'sliding-window' then
-refund_sliding_window(meter, units, at_us)
-end
-end
-end
-local function refunded_field(token)
-return string.format('refunded:%.0f', token)
-end
-local function token_at(list, place)
-return struct.unpack('>d', list, (place - 1) * 8 + 1)
-end
-local function is_refunded(state, refunded, token)
-local places = #refunded / 8
-for place = 1, places do
-if token_at(refunded, place) == token then
+local function is_refunded(a,b,c)
+local d=#b/8
+for e=1,d do
+if token_at(b,e)==c then
 return true
 end
 end
-if places < 64 or token > token_at(refunded, 1) then
+if d<64 or c>token_at(b,1)then
 return false
 end
-local known = redis.call('HMGET', state, refunded_field(token), 'refunded-older')
-return known[1] or known[2] and token <= token_at(known[2], 1)
+local e=redis.call('HMGET',a,refunded_field(c),'refunded-older')
+return e[1]or e[2]and c<=token_at(e[2],1)
 end
-local function note_older(state, token, now_us)
-if redis.call('HLEN', state) < 10000 then
-return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
+local function refund_meters(a,b,c)
+local function refund_gcra(a,b,c)
+local d,e=gcra_cost(a,b)
+d=d-math.max(0,a.now_us-c)
+local f,g=a.ahead-d,a.rest-e
+if d<0 then
+return
 end
-local known = redis.call('HGET', state, 'refunded-older')
-return 'refunded-older', struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
+if g<0 then
+f,g=f-1,g+a.limit
 end
-local function note_refunded(state, refunded, token, now_us)
-local place = #refunded / 8
-while place > 0 and token_at(refunded, place) > token do
-place = place - 1
+if f<0 then
+f,g=0,0
 end
-local list = string.sub(refunded, 1, place * 8)
-.. struct.pack('>d', token)
-.. string.sub(refunded, place * 8 + 1)
-if #list <= 64 * 8 then
-return { 'refunded', list }
+gcra_set(a,f,g)
 end
-return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
+local function refund_sliding_window(a,b,c)
+if c+a.window_us<=a.now_us+1000 then
+return
+end
+local d,e,f=a.total,a.log,b
+while f>0 and#e>0 do
+local g,h=pair_at(e,1)
+local i=math.min(f,h)
+e=without_first(e,1)
+if i<h then
+e=pack_pair(g,h-i)..e
+end
+d,f=d-i,f-i
+end
+sliding_window_set(a,d,e)
+end
+for d,e in ipairs(a)do
+if e.algorithm=='gcra'then
+refund_gcra(e,b,c)
+elseif e.algorithm=='sliding-window'then
+refund_sliding_window(e,b,c)
+end
+end
+end
+local function note_refunded(a,b,c,d)
+local e=#b/8
+while e>0 and token_at(b,e)>c do
+e=e-1
+end
+local f=string.sub(b,1,e*8)
+..struct.pack('>d',c)
+..string.sub(b,e*8+1)
+if#f<=64*8 then
+return{'refunded',f}
+end
+local function note_older(a,b,c)
+if redis.call('HLEN',a)<10000 then
+return refunded_field(b),struct.pack('>d',c+redis.call('PTTL',a)*1000)
+end
+local d=redis.call('HGET',a,'refunded-older')
+return'refunded-older',struct.pack('>d',math.max(b,d and token_at(d,1)or 0))
+end
+return{'refunded',string.sub(f,9),note_older(a,token_at(f,1),d)}
 end` }
-const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window.lua', taken: [6, 8, 1, 13, 1, 11, 1, 5, 1, 7, 1, 3], text: `local function sliding_window_set(meter, total, log)
-meter.total, meter.log = total, log
-meter.free = math.max(0, meter.limit - total)
-meter.reset_us = 0
-if #log > 0 then
-meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window.lua', taken: [6, 8, 1, 13, 27, 3, -29, 11, 1, 5, 1, 7], text: `local function sliding_window_set(a,b,c)
+a.total,a.log=b,c
+a.free=math.max(0,a.limit-b)
+a.reset_us=0
+if#c>0 then
+a.reset_us=math.max(0,pair_at(c,#c/16)+a.window_us-a.now_us)
 end
 end
-local function read_sliding_window(meter, stored)
-local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
-local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
-local past, entries = 0, #log / 16
-while past < entries do
-local last_us, units = pair_at(log, past + 1)
-if last_us + meter.window_us > meter.now_us then
+local function read_sliding_window(a,b)
+local c,d=struct.unpack('>d',b or'\\0\\0\\0\\0\\0\\0\\0\\0')
+local e=string.sub(b or'\\0\\0\\0\\0\\0\\0\\0\\0',d)
+local f,g=0,#e/16
+while f<g do
+local h,i=pair_at(e,f+1)
+if h+a.window_us>a.now_us then
 break
 end
-past, total = past + 1, total - units
+f,c=f+1,c-i
 end
-sliding_window_set(meter, total, without_first(log, past))
+sliding_window_set(a,c,without_first(e,f))
 end
-local function wait_for_sliding_window(meter, units)
-local total, wait_us = meter.total, 0
-for place = 1, #meter.log / 16 do
-if total + units <= meter.limit then
-return wait_us
+local function pack_sliding_window(a)
+return struct.pack('>d',a.total)..a.log
 end
-local last_us, counted = pair_at(meter.log, place)
-total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
+local function wait_for_sliding_window(a,b)
+local c,d=a.total,0
+for e=1,#a.log/16 do
+if c+b<=a.limit then
+return d
 end
-return wait_us
+local f,g=pair_at(a.log,e)
+c,d=c-g,f+a.window_us-a.now_us
 end
-local function count_sliding_window(meter, units)
-local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
-local counted = units
-if #log > 0 then
-local last_us, last_units = pair_at(log, #log / 16)
-at_us = math.max(at_us, last_us)
-if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-log, counted = string.sub(log, 1, -16 - 1), counted + last_units
+return d
+end
+local function count_sliding_window(a,b)
+local c,d,e=a.log,a.now_us,a.window_us/64
+local f=b
+if#c>0 then
+local g,h=pair_at(c,#c/16)
+d=math.max(d,g)
+if math.floor(g/e)==math.floor(d/e)then
+c,f=string.sub(c,1,-16-1),f+h
 end
 end
-sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
-end
-local function pack_sliding_window(meter)
-return struct.pack('>d', meter.total) .. meter.log
+sliding_window_set(a,a.total+b,c..pack_pair(d,f))
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [13, 20, 1, 7, 4, 3, 1, 3, 2, 3, 16, 9, 1, 6, 6, 5, 3, 3, 3, 9, 3, 17, 3, 20, 1, 5, 7, 10, 1, 1, 1, 10], text: `local function read_subject(state, caller, limits, first)
-local fields = { 'layout', 'refunded', caller, 'time' }
-for at = first, #limits, 5 do
-fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 133, 10, -139, 3, 6, 3, 38, 5, 41, 1, -21, 17, 4, 1, -94, 3, 57, 9, 25, 9, -69, 6, 63, 9, 1, 2, 21, 1, 1, 10, -33, 3, -64, 3], text: `local function open_subject(a,b,c,d)
+local function read_subject(a,b,c,d)
+local e={'layout','refunded',b,'time'}
+for f=d,#c,5 do
+e[#e+1]=c[f+1]..':'..c[f]
 end
-local stored = redis.call('HMGET', state, unpack(fields))
-local token, taken_us, offset_us = read_time(stored[4])
-return {
-caller = caller,
-exists = stored[1],
-layout = stored[1] or '1',
-refunded = stored[2] or '',
-record = stored[3],
-token = token,
-taken_us = taken_us,
-offset_us = offset_us,
-fields = fields,
-counts = stored,
+local f=redis.call('HMGET',a,unpack(e))
+local function read_time(a)
+if not a then
+return 0,0,0
+elseif#a>8 then
+return struct.unpack('>ddd',a)
+end
+local b=struct.unpack('>d',a)
+return b,b,0
+end
+local g,h,i=read_time(f[4])
+return{
+caller=b,
+exists=f[1],
+layout=f[1]or'1',
+refunded=f[2]or'',
+record=f[3],
+token=g,
+taken_us=h,
+offset_us=i,
+fields=e,
+counts=f,
 }
 end
-local function open_subject(state, caller, limits, first)
-local subject = read_subject(state, caller, limits, first)
-if subject.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. subject.layout)
+local e=read_subject(a,b,c,d)
+if e.layout~='1'then
+return redis.error_reply('LAYOUT '..e.layout)
 end
-return nil, subject
+return nil,e
 end
-local function pair_at(list, place)
-return struct.unpack('>dd', list, (place - 1) * 16 + 1)
-end
-local function pack_pair(first, second)
-return struct.pack('>dd', first, second)
-end
-local function without_first(list, count)
-return count == 0 and list or string.sub(list, count * 16 + 1)
-end
-local function read_time(stored)
-if not stored then
-return 0, 0, 0
-elseif #stored > 8 then
-return struct.unpack('>ddd', stored)
-end
-local token = struct.unpack('>d', stored)
-return token, token, 0
-end
-local function pack_time(token, taken_us, offset_us)
-if token == taken_us and offset_us == 0 then
-return struct.pack('>d', token)
-end
-return struct.pack('>ddd', token, taken_us, offset_us)
-end
-local function keep_for(state, life_ms)
-if redis.call('PTTL', state) < life_ms then
-redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-end
-end
-local function keep_time(state, token, taken_us, offset_us)
-redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
-end
-local function pack_counts(meter)
-local head = pack_pair(meter.kept_until_ms, meter.token)
-if meter.algorithm == 'gcra' then
-return head .. pack_gcra(meter)
-elseif meter.algorithm == 'sliding-window' then
-return head .. pack_sliding_window(meter)
-end
-return head .. meter.leases
-end
-local function plan_life(subject, meters)
-local needed_us, short = 0, false
-for _, meter in ipairs(meters) do
-needed_us = math.max(needed_us, meter.reset_us)
-end
-local needed_ms = (subject.now_us + needed_us) / 1000 + 20000 / 2
-for _, meter in ipairs(meters) do
-short = short or needed_ms > meter.kept_until_ms
-end
-if not short then
+local function recall_token(a,b)
+if not a then
 return nil
 end
-for _, meter in ipairs(meters) do
-meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
-end
-return math.ceil((needed_us + subject.offset_us) / 1000) + 20000
-end
-local function save_subject(state, subject, meters, call, at_us, written)
-local caller, life_ms = subject.caller, plan_life(subject, meters)
-for _, meter in ipairs(meters) do
-written[#written + 1] = meter.field
-written[#written + 1] = pack_counts(meter)
-end
-if not subject.exists then
-written[#written + 1] = 'layout'
-written[#written + 1] = '1'
-end
-written[#written + 1] = 'time'
-written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-if caller ~= '' then
-written[#written + 1] = caller
-written[#written + 1] = pack_pair(call, at_us)
-end
-redis.call('HSET', state, unpack(written))
-if life_ms then
-keep_for(state, life_ms)
-end
-local is_first = subject.exists and not subject.record
-if caller ~= '' and (is_first or call % 16 == 0) then
-forget_old_fields(state, subject.now_us)
-end
-end
-local function recall_token(record, call)
-if not record then
-return nil
-end
-local number, token = struct.unpack('>dd', record)
-if number > call then
+local c,d=struct.unpack('>dd',a)
+if c>b then
 return refusal_of_late_call()
 end
-return nil, number == call and token or nil
+return nil,c==b and d or nil
 end
-local function forget_old_fields(state, now_us)
-drop_over(state, 5, function(record, field)
-if string.find(field, '^refunded:') then
-return struct.unpack('>d', record) <= now_us
-elseif not string.find(field, '.', 1, true) then
+local function pair_at(a,b)
+return struct.unpack('>dd',a,(b-1)*16+1)
+end
+local function without_first(a,b)
+return b==0 and a or string.sub(a,b*16+1)
+end
+local function keep_for(a,b)
+if redis.call('PTTL',a)<b then
+redis.call('PEXPIRE',a,string.format('%.0f',b))
+end
+end
+local function save_subject(a,b,c,d,e,f)
+local function plan_life(a,b)
+local c,d=0,false
+for e,f in ipairs(b)do
+c=math.max(c,f.reset_us)
+end
+local e=(a.now_us+c)/1000+20000/2
+for f,g in ipairs(b)do
+d=d or e>g.kept_until_ms
+end
+if not d then
+return nil
+end
+for f,g in ipairs(b)do
+g.kept_until_ms=math.floor(e)+20000/2
+end
+return math.ceil((c+a.offset_us)/1000)+20000
+end
+local g,h=b.caller,plan_life(b,c)
+local function pack_pair(a,b)
+return struct.pack('>dd',a,b)
+end
+local function pack_counts(a)
+local b=pack_pair(a.kept_until_ms,a.token)
+if a.algorithm=='gcra'then
+return b..pack_gcra(a)
+elseif a.algorithm=='sliding-window'then
+return b..pack_sliding_window(a)
+end
+return b..a.leases
+end
+for i,j in ipairs(c)do
+f[#f+1]=j.field
+f[#f+1]=pack_counts(j)
+end
+if not b.exists then
+f[#f+1]='layout'
+f[#f+1]='1'
+end
+f[#f+1]='time'
+local function pack_time(a,b,c)
+if a==b and c==0 then
+return struct.pack('>d',a)
+end
+return struct.pack('>ddd',a,b,c)
+end
+f[#f+1]=pack_time(b.token,b.taken_us,b.offset_us)
+if g~=''then
+f[#f+1]=g
+f[#f+1]=pack_pair(d,e)
+end
+redis.call('HSET',a,unpack(f))
+if h then
+keep_for(a,h)
+end
+local i=b.exists and not b.record
+if g~=''and(i or d%16==0)then
+local function forget_old_fields(a,b)
+drop_over(a,5,function(c,d)
+if string.find(d,'^refunded:')then
+return struct.unpack('>d',c)<=b
+elseif not string.find(d,'.',1,true)then
 return false
 end
-local _, at_us = struct.unpack('>dd', record)
-return now_us - at_us > 600000000
+local e,f=struct.unpack('>dd',c)
+return b-f>600000000
 end)
+end
+forget_old_fields(a,b.now_us)
+end
+end
+local function keep_time(a,b,c,d)
+redis.pcall('HSET',a,'time',pack_time(b,c,d))
 end` }
 
 export interface AbandonArguments {
@@ -743,14 +742,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 
+const abandonParts: readonly string[] = ['state']
+
 /**
  * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
  *
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/abandon', '4b86626f2caa32c904e68a2c6e320a8016e327b9', { reads: false, bytes: false }, [keysLua, 0, 1, abandonLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, abandonLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, abandonLua, 5, 4, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 29, 11, abandonLua, 10, 4, subjectModule, 51, 5, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, subjectModule, 30, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 11, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, abandonLua, 14, 3]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', { reads: false, bytes: false }, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -783,14 +784,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state']
+
 /**
  * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/clear', 'c46ba2d7bf4d52264022f524d25b25f8ad1d9544', { reads: false, bytes: false }, [keysLua, 0, 1, clearLua, 0, 3, subjectModule, 36, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 45, 6, clearLua, 5, 17]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', { reads: false, bytes: false }, clearParts, [{ locals: [1] }, clearLua, 0, 3, subjectModule, 7, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 97, 6, clearLua, 5, 17]),
+  parts: clearParts,
   encode() {
     return []
   },
@@ -834,14 +837,16 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
   return found
 }
 
+const inspectParts: readonly string[] = ['state']
+
 /**
  * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', 'ca3d24d5d1eeba1d136573f1776dd216e30d6e11', { reads: true, bytes: false }, [keysLua, 0, 1, inspectLua, 0, 1, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 61, 8, inspectLua, 13, 1]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true, bytes: false }, inspectParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 43, 8, inspectLua, 13, 1]),
+  parts: inspectParts,
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
     let at = 0
@@ -900,14 +905,16 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
   return found
 }
 
+const peekParts: readonly string[] = ['state']
+
 /**
  * Tells what a take would be answered now, and takes nothing.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/peek', '0564dd52d6709e285a63de2a85d10a62dd355d6a', { reads: true, bytes: false }, [keysLua, 0, 1, peekLua, 0, 2, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 69, 8, peekLua, 5, 3, metersModule, 51, 2, gcraModule, 49, 12, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 43, 8, metersModule, 53, 8, peekLua, 8, 1, metersModule, 61, 8, peekLua, 9, 4]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/peek', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true, bytes: false }, peekParts, [{ locals: [1] }, peekLua, 0, 2, subjectModule, 0, 36, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 51, 8, peekLua, 5, 3, metersModule, 59, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, peekLua, 8, 1, metersModule, 43, 8, peekLua, 9, 4]),
+  parts: peekParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
     encoded[0] = args.cost
@@ -980,14 +987,16 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
   return found
 }
 
+const refundParts: readonly string[] = ['state']
+
 /**
  * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '420ab0824bfe5640a0f3a3587702edf2f2231390', { reads: false, bytes: false }, [keysLua, 0, 1, refundLua, 0, 5, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, refundLua, 5, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 61, 8, refundLua, 12, 3, refundModule, 43, 3, refundModule, 40, 3, refundModule, 46, 13, refundLua, 15, 3, subjectModule, 30, 3, refundModule, 31, 1, refundModule, 0, 31, refundModule, 32, 8, refundLua, 18, 4, refundModule, 66, 11, refundModule, 59, 7, refundModule, 77, 2, refundLua, 22, 3, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 7, subjectModule, 51, 5, subjectModule, 103, 4, sharedExpiry, 0, 18, subjectModule, 120, 11, subjectModule, 107, 3, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 120, 11, refundLua, 27, 3]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', { reads: false, bytes: false }, refundParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 43, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  parts: refundParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1043,14 +1052,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state']
+
 /**
  * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
  *
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/release', 'aef3cb1f090c83136b447717e7f5342da3ea75b6', { reads: false, bytes: false }, [keysLua, 0, 1, releaseLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, releaseLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 29, 11, releaseLua, 12, 7, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, subjectModule, 30, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 9, subjectModule, 45, 6, subjectModule, 96, 7, subjectModule, 51, 5, subjectModule, 103, 4, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, releaseLua, 19, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/release', '8cc27fd62942edb0938edebbc1fd8923683e4256', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 57, 22, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
+  parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1117,14 +1128,16 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
   return found
 }
 
+const takeEachParts: readonly string[] = []
+
 /**
  * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
  *
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take-each', '2c78dedf0eed72bf751ddcaa5732fe7f8cb0ccb5', { reads: false, bytes: false }, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 36, 15, subjectModule, 56, 3, gcraModule, 7, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 120, 11, subjectModule, 51, 5, takeEachLua, 13, 88]),
-  parts: [],
+  script: /* @__PURE__ */ linked('rate-limit/take-each', '3ef4d044436b25367f6ed732b6e9ad3d3c0d393b', { reads: false, bytes: false }, takeEachParts, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 7, 9, 97, 6, 128, 3, gcraModule, 25, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 114, 11, 52, 5, takeEachLua, 13, 88]),
+  parts: takeEachParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
     encoded[0] = args.caller
@@ -1189,14 +1202,16 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
   return found
 }
 
+const takeParts: readonly string[] = ['state']
+
 /**
  * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call is answered with its first token and counts once. The token is greater than those of all earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier` is the place of the one that demands the longest wait, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'e1662de714e8ad43fcbbdd2028c26583ea4baa93', { reads: false, bytes: false }, [keysLua, 0, 1, takeLua, 0, 4, subjectModule, 20, 1, subjectModule, 0, 6, subjectModule, 36, 9, subjectModule, 6, 14, subjectModule, 21, 6, takeLua, 4, 1, subjectModule, 110, 6, sharedCalls, 3, 3, subjectModule, 116, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 27, 3, subjectModule, 33, 3, gcraModule, 0, 7, gcraModule, 20, 18, gcraModule, 7, 13, gcraModule, 38, 11, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 61, 8, takeLua, 8, 3, metersModule, 69, 8, takeLua, 11, 3, gcraModule, 49, 8, metersModule, 51, 2, gcraModule, 57, 4, slidingWindowModule, 21, 11, concurrencyModule, 15, 6, metersModule, 43, 8, metersModule, 53, 8, takeLua, 14, 1, subjectModule, 45, 6, takeLua, 15, 2, subjectModule, 56, 3, takeLua, 17, 6, gcraModule, 61, 3, subjectModule, 30, 3, slidingWindowModule, 32, 12, concurrencyModule, 21, 8, takeLua, 23, 10, subjectModule, 85, 1, subjectModule, 68, 17, subjectModule, 86, 1, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 59, 9, subjectModule, 87, 16, subjectModule, 51, 5, subjectModule, 103, 4, subjectModule, 120, 1, sharedExpiry, 0, 18, subjectModule, 121, 10, subjectModule, 107, 3, takeLua, 33, 2]),
-  parts: ['state'],
+  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', { reads: false, bytes: false }, takeParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 43, 8, takeLua, 8, 3, metersModule, 51, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 59, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  parts: takeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller

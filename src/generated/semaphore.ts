@@ -8,551 +8,537 @@ import { linked, type LuaText } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 23], text: `local id = ARGV[1]
-local holder = ARGV[2]
-local weight = tonumber(ARGV[3])
-local lease_ms = tonumber(ARGV[4])
-local channel = ARGV[5]
-local listens = ARGV[6] == '1'
-local claim_ms = tonumber(ARGV[7] or 1000)
-local sharded = ARGV[8] == '1'
-local counted = ARGV[9] ~= '0'
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-local ticket = new_ticket(id, 'x', lease_ms, listens, weight, holder)
-local own, other = format_ticket(ticket), other_text(ticket)
-local rank = semaphore.last_ticket > 0
-and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
-if rank then
-redis.call('ZREM', queue, own, other)
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=ARGV[5]
+local h=ARGV[6]=='1'
+local i=tonumber(ARGV[7]or 1000)
+local j=ARGV[8]=='1'
+local k=ARGV[9]~='0'
+local l,m=open_semaphore(a,clock_us())if l then return l end
+local n=new_ticket(c,'x',f,h,e,d)
+local o,p=format_ticket(n),other_text(n)
+local q=m.last_ticket>0
+and(redis.call('ZRANK',b,o)or redis.call('ZRANK',b,p))
+if q then
+redis.call('ZREM',b,o,p)
 end
-local token, ends_at_ms = permit_of(keys, id)
-if token then
-end_permit(keys, semaphore, token, ends_at_ms)
+local r,s=permit_of(K,c)
+if r then
+end_permit(K,m,r,s)
 end
-local reaped = reap(keys, semaphore)
-local served
-if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
-semaphore.claim_ms = claim_ms
-semaphore.how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(keys, semaphore, '')
+local t=reap(K,m)
+local u
+if m.last_ticket>0 and(q==0 or r or t)then
+m.claim_ms=i
+m.how={channel=g,sharded=j,counted=k}
+u=serve(K,m,'')
 end
-if served or token or reaped then
-save_freed_semaphore(keys, semaphore)
+if u or r or t then
+save_freed_semaphore(K,m)
 end
-return { 'abandoned', served == 'more' and 1 or 0 }` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local id = ARGV[1]
-local holder = ARGV[2]
-local limit = tonumber(ARGV[3])
-local weight = tonumber(ARGV[4])
-local lease_ms = tonumber(ARGV[5])
-local channel = ARGV[6]
-local waits = ARGV[7] == '1'
-local listens = ARGV[8] == '1'
-local claim_ms = tonumber(ARGV[9] or 1000)
-local sharded = ARGV[10] == '1'
-local counted = ARGV[11] ~= '0'
-local confirms = ARGV[12] == '1'
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-local now_ms = semaphore.now_ms
-local known, ends_at_ms = permit_of(keys, id)
-if known and ends_at_ms > now_ms then
-if confirms then
-ends_at_ms = confirm_permit(keys, semaphore, known, ends_at_ms, lease_ms)
-save_freed_semaphore(keys, semaphore)
+return{'abandoned',u=='more'and 1 or 0}` }
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=ARGV[6]
+local i=ARGV[7]=='1'
+local j=ARGV[8]=='1'
+local k=tonumber(ARGV[9]or 1000)
+local l=ARGV[10]=='1'
+local m=ARGV[11]~='0'
+local n=ARGV[12]=='1'
+local o,p=open_semaphore(a,clock_us())if o then return o end
+local q=p.now_ms
+local r,s=permit_of(K,c)
+if r and s>q then
+if n then
+s=confirm_permit(K,p,r,s,g)
+save_freed_semaphore(K,p)
 end
-return { 'granted', tonumber(known), ends_at_ms, now_ms }
+return{'granted',tonumber(r),s,q}
 end
-if known then
-end_permit(keys, semaphore, known, ends_at_ms)
+if r then
+end_permit(K,p,r,s)
 end
-local dirty = reap(keys, semaphore) or known
-if semaphore.resized == 0 and semaphore.limit ~= limit then
-semaphore.limit = limit
-dirty = true
+local t=reap(K,p)or r
+if p.resized==0 and p.limit~=e then
+p.limit=e
+t=true
 end
-local ticket = new_ticket(id, 'x', lease_ms, listens, weight, holder)
-local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
-local oversized = weight > semaphore.limit
-if oversized and semaphore.last_ticket > 0 then
-redis.call('ZREM', queue, own)
+local u=new_ticket(c,'x',g,j,f,d)
+local v=n and keep_place(K,u)or format_ticket(u)
+local w=f>p.limit
+if w and p.last_ticket>0 then
+redis.call('ZREM',b,v)
 end
-local served = 'nobody'
-if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
-semaphore.claim_ms = claim_ms
-semaphore.how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(keys, semaphore, own)
-dirty = true
-if served == 'own' then
-local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
-add_permit(keys, semaphore, ticket, token, expires_at_ms)
-redis.call('ZREM', queue, own)
-serve(keys, semaphore, '')
-save_semaphore(keys, semaphore)
-return { 'granted', tonumber(token), expires_at_ms, now_ms }
-end
-end
-if oversized then
-save_changed(keys, semaphore, dirty)
-return { 'oversized', semaphore.limit }
-end
-if semaphore.last_ticket == 0 and fits(semaphore, weight) then
-local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
-add_permit(keys, semaphore, ticket, token, expires_at_ms)
-save_semaphore(keys, semaphore)
-return { 'granted', tonumber(token), expires_at_ms, now_ms }
-end
-local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore)
-local place = 0
-if waits then
-local newest
-newest, place = stand_in_line(keys, semaphore, own)
-dirty = dirty or newest ~= semaphore.last_ticket
-semaphore.last_ticket = newest
-end
-save_changed(keys, semaphore, dirty)
-if waits then
-return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
-end
-return { 'full', recheck_ms }` }
-const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 2, 1, 20], text: `local channel = ARGV[1]
-local sharded = ARGV[2] == '1'
-local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
-local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
-local existed = 0
-local all = { state, queue, permits, ids }
-for _, key in ipairs(all) do
-existed = math.max(existed, redis.call('UNLINK', key))
-end
-if newest then
-local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-if token then
-redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
+local x='nobody'
+if p.last_ticket>0 and p.used<p.limit then
+p.claim_ms=k
+p.how={channel=h,sharded=l,counted=m}
+x=serve(K,p,v)
+t=true
+if x=='own'then
+local y,z=new_token(p),q+g
+add_permit(K,p,u,y,z)
+redis.call('ZREM',b,v)
+serve(K,p,'')
+save_semaphore(K,p)
+return{'granted',tonumber(y),z,q}
 end
 end
-for _, text in ipairs(waiting) do
-local ticket = parse_ticket(text)
-tell_process(ticket, 'come ' .. ticket.id, how)
+if w then
+save_changed(K,p,t)
+return{'oversized',p.limit}
 end
-return { 'cleared', existed }` }
-const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 12, 1, 14], text: `local leases, leases_at = ARGV, 1
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-local now_ms = semaphore.now_ms
-local ends, any, soonest_moved = {}, false, false
-for at = leases_at, #leases, 2 do
-local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
-local expires_at_ms = 0
-if ends_at_ms > now_ms then
-expires_at_ms = now_ms + leases[at + 1]
-soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
-semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
-if not any or expires_at_ms > semaphore.last_end_ms then
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-keep_permits(keys, semaphore)
+if p.last_ticket==0 and fits(p,f)then
+local y,z=new_token(p),q+g
+add_permit(K,p,u,y,z)
+save_semaphore(K,p)
+return{'granted',tonumber(y),z,q}
 end
-redis.call('ZADD', permits, 'XX', expires_at_ms, leases[at])
-any = true
+local y=x=='more'and 1 or next_end_in_ms(p)
+local z=0
+if i then
+local A
+A,z=stand_in_line(K,p,v)
+t=t or A~=p.last_ticket
+p.last_ticket=A
 end
-ends[#ends + 1] = expires_at_ms
+save_changed(K,p,t)
+if i then
+return{'queued',z,(z==0 or x=='more')and y or 0,q}
 end
-if any then
-if soonest_moved then
-look_ahead(keys, semaphore)
+return{'full',y}` }
+const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
+local f=ARGV[2]=='1'
+local h=redis.call('ZRANGE',b,'0','999')
+local i=redis.pcall('GET',a)
+local j=type(i)=='string'and string.match(i,'^1 %d+ %d %d+ (%d+) ')
+local k=0
+local l={a,b,c,d}
+for m,n in ipairs(l)do
+k=math.max(k,redis.call('UNLINK',n))
 end
-save_freed_semaphore(keys, semaphore)
+if j then
+local m,n=token_to_leave(tonumber(j),math.floor(clock_us()/1000))
+if m then
+redis.call('SET',a,'1 0 0 0 '..m..' 0 0 0','PX',n)
 end
-return { 'extended', now_ms, ends }` }
-const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 36], text: `local limit = tonumber(ARGV[1])
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-local now_ms = semaphore.now_ms
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
-local used = semaphore.used
-for _, token in ipairs(ended) do
-used = used - parse_permit(redis.call('HGET', ids, token)).weight
 end
-local live = redis.call('ZRANGEBYSCORE', permits, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
-local named = {}
-for at = 1, #live, 2 do
-local permit = parse_permit(redis.call('HGET', ids, live[at]))
-named[#named + 1] = tonumber(live[at])
-named[#named + 1] = tonumber(live[at + 1])
-named[#named + 1] = permit.weight
-named[#named + 1] = permit.holder
+local g={channel=e,sharded=f,counted=false}
+for m,n in ipairs(h)do
+local o=parse_ticket(n)
+tell_process(o,'come '..o.id,g)
 end
-local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-local ticket = parse_ticket(text)
-line[#line + 1] = ticket.id
-line[#line + 1] = ticket.units
-line[#line + 1] = ticket.holder
+return{'cleared',k}` }
+const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 12, 1, 14], text: `local c,d=ARGV,1
+local e,f=open_semaphore(a,clock_us())if e then return e end
+local g=f.now_ms
+local h,i,j={},false,false
+for k=d,#c,2 do
+local l=tonumber(redis.call('ZSCORE',b,c[k])or 0)
+local m=0
+if l>g then
+m=g+c[k+1]
+j=j or l==f.soonest_end_ms
+f.soonest_end_ms=math.min(f.soonest_end_ms,m)
+if not i or m>f.last_end_ms then
+f.last_end_ms=math.max(f.last_end_ms,m)
+keep_permits(K,f)
 end
-local known = semaphore.limit > 0 and semaphore.limit or limit
-local waiting = redis.call('ZCARD', queue)
-return {
+redis.call('ZADD',b,'XX',m,c[k])
+i=true
+end
+h[#h+1]=m
+end
+if i then
+if j then
+look_ahead(K,f)
+end
+save_freed_semaphore(K,f)
+end
+return{'extended',g,h}` }
+const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 36], text: `local e=tonumber(ARGV[1])
+local f,g=open_semaphore(a,clock_us())if f then return f end
+local h=g.now_ms
+local i=redis.call('ZRANGEBYSCORE',c,'-inf',h,'LIMIT','0',1000)
+local j=g.used
+for k,l in ipairs(i)do
+j=j-parse_permit(redis.call('HGET',d,l)).weight
+end
+local k=redis.call('ZRANGEBYSCORE',c,'('..h,'+inf','WITHSCORES','LIMIT',0,100)
+local l={}
+for m=1,#k,2 do
+local n=parse_permit(redis.call('HGET',d,k[m]))
+l[#l+1]=tonumber(k[m])
+l[#l+1]=tonumber(k[m+1])
+l[#l+1]=n.weight
+l[#l+1]=n.holder
+end
+local m={}
+for n,o in ipairs(redis.call('ZRANGE',b,'0','99'))do
+local p=parse_ticket(o)
+m[#m+1]=p.id
+m[#m+1]=p.units
+m[#m+1]=p.holder
+end
+local n=g.limit>0 and g.limit or e
+local o=redis.call('ZCARD',b)
+return{
 'inspection',
-known,
-semaphore.resized,
-used,
-tonumber(semaphore.token),
-now_ms,
-named,
-waiting,
-line,
+n,
+g.resized,
+j,
+tonumber(g.token),
+h,
+l,
+o,
+m,
 }` }
-const keysLua: LuaText = { file: 'lua/semaphore/keys.lua', taken: [2, 1, -1, 1, -1, 2, -1, 1, -1, 2, -1, 1, -1, 1, -1, 2, -1, 1, -1, 1, -1, 1], text: `local state = KEYS[1]
-local keys = {
-state = state,
-local queue = KEYS[2]
-queue = queue,
-queue = KEYS[2],
-permits = KEYS[3],
-local permits = KEYS[3]
-local permits = KEYS[2]
-permits = permits,
-ids = KEYS[4],
-}
-local ids = KEYS[4]
-ids = KEYS[3],` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 13, 1, 2], text: `local token = ARGV[1]
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
-if expires_at_ms <= semaphore.now_ms then
-return { 'lost' }
+const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 13, 1, 2], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 1000)
+local f=ARGV[4]=='1'
+local g=ARGV[5]~='0'
+local h,i=open_semaphore(a,clock_us())if h then return h end
+local j=tonumber(redis.call('ZSCORE',b,c)or 0)
+if j<=i.now_ms then
+return{'lost'}
 end
-end_permit(keys, semaphore, token, expires_at_ms)
-reap(keys, semaphore)
-local served
-if semaphore.last_ticket > 0 then
-semaphore.claim_ms = claim_ms
-semaphore.how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(keys, semaphore, '')
+end_permit(K,i,c,j)
+reap(K,i)
+local k
+if i.last_ticket>0 then
+i.claim_ms=e
+i.how={channel=d,sharded=f,counted=g}
+k=serve(K,i,'')
 end
-save_semaphore(keys, semaphore)
-return { 'released', served == 'more' and 1 or 0 }` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 20], text: `local limit = tonumber(ARGV[1])
-local channel = ARGV[2]
-local claim_ms = tonumber(ARGV[3] or 1000)
-local sharded = ARGV[4] == '1'
-local counted = ARGV[5] ~= '0'
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-semaphore.claim_ms = claim_ms
-semaphore.how = { channel = channel, sharded = sharded, counted = counted }
-semaphore.limit = limit
-semaphore.resized = 1
-save_semaphore(keys, semaphore)
-reap(keys, semaphore)
-local served
-if semaphore.last_ticket > 0 then
-for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
-local ticket = parse_ticket(text)
-if ticket.units > limit then
-redis.call('ZREM', queue, text)
-tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+save_semaphore(K,i)
+return{'released',k=='more'and 1 or 0}` }
+const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 1000)
+local f=ARGV[4]=='1'
+local g=ARGV[5]~='0'
+local h,i=open_semaphore(a,clock_us())if h then return h end
+i.claim_ms=e
+i.how={channel=d,sharded=f,counted=g}
+i.limit=c
+i.resized=1
+save_semaphore(K,i)
+reap(K,i)
+local j
+if i.last_ticket>0 then
+for k,l in ipairs(redis.call('ZRANGE',b,'0','999'))do
+local m=parse_ticket(l)
+if m.units>c then
+redis.call('ZREM',b,l)
+tell_process(m,'come '..m.id,i.how)
 end
 end
-served = serve(keys, semaphore, '')
+j=serve(K,i,'')
 end
-save_semaphore(keys, semaphore)
-return { 'resized', served == 'more' and 1 or 0 }` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 12], text: `local channel = ARGV[1]
-local claim_ms = tonumber(ARGV[2] or 1000)
-local sharded = ARGV[3] == '1'
-local counted = ARGV[4] ~= '0'
-local refusal, semaphore = open_semaphore(state, clock_us()) if refusal then return refusal end
-local reaped = reap(keys, semaphore)
-local served
-if semaphore.last_ticket > 0 then
-semaphore.claim_ms = claim_ms
-semaphore.how = { channel = channel, sharded = sharded, counted = counted }
-served = serve(keys, semaphore, '')
+save_semaphore(K,i)
+return{'resized',j=='more'and 1 or 0}` }
+const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 12], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2]or 1000)
+local d=ARGV[3]=='1'
+local e=ARGV[4]~='0'
+local f,g=open_semaphore(a,clock_us())if f then return f end
+local h=reap(K,g)
+local i
+if g.last_ticket>0 then
+g.claim_ms=c
+g.how={channel=b,sharded=d,counted=e}
+i=serve(K,g,'')
 end
-if served or reaped then
-save_freed_semaphore(keys, semaphore)
+if i or h then
+save_freed_semaphore(K,g)
 end
-return { 'served', served == 'more' and 1 or 0 }` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [12, 34, 1, 7, 2, 3, 7, 4, 2, 7, 7, 14, 2, 8, 2, 6, 2, 3, 2, 3, 1, 5, 2, 3, 2, 3, 1, 7, 2, 14, 3, 26, 11, 13, 1, 9, 1, 3, 2, 4, 1, 5], text: `local function read_semaphore(state, now_us)
-local stored = redis.call('GET', state)
-if not stored then
-return {
-layout = '1',
-limit = 0,
-resized = 0,
-used = 0,
-token = '0',
-soonest_end_ms = 0,
-last_end_ms = 0,
-last_ticket = 0,
-now_us = now_us,
-now_ms = math.floor(now_us / 1000),
+return{'served',i=='more'and 1 or 0}` }
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [47, 1, -36, 34, 2, 6, 18, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -141, 3, 61, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
+local function read_semaphore(a,b)
+local c=redis.call('GET',a)
+if not c then
+return{
+layout='1',
+limit=0,
+resized=0,
+used=0,
+token='0',
+soonest_end_ms=0,
+last_end_ms=0,
+last_ticket=0,
+now_us=b,
+now_ms=math.floor(b/1000),
 }
 end
-local layout, limit, resized, used, token, soonest, last, last_ticket =
-string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-if layout ~= '1' then
-return { layout = string.match(stored, '^%S*') }
+local d,e,f,g,h,i,j,k=
+string.match(c,'^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if d~='1'then
+return{layout=string.match(c,'^%S*')}
 end
-return {
-layout = layout,
-limit = tonumber(limit),
-resized = tonumber(resized),
-used = tonumber(used),
-token = token,
-soonest_end_ms = tonumber(soonest),
-last_end_ms = tonumber(last),
-last_ticket = tonumber(last_ticket),
-now_us = now_us,
-now_ms = math.floor(now_us / 1000),
+return{
+layout=d,
+limit=tonumber(e),
+resized=tonumber(f),
+used=tonumber(g),
+token=h,
+soonest_end_ms=tonumber(i),
+last_end_ms=tonumber(j),
+last_ticket=tonumber(k),
+now_us=b,
+now_ms=math.floor(b/1000),
 }
 end
-local function open_semaphore(state, now_us)
-local semaphore = read_semaphore(state, now_us)
-if semaphore.layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. semaphore.layout)
+local c=read_semaphore(a,b)
+if c.layout~='1'then
+return redis.error_reply('LAYOUT '..c.layout)
 end
-return nil, semaphore
+return nil,c
 end
-local function fits(semaphore, weight)
-return semaphore.used + weight <= semaphore.limit
+local function permit_of(a,b)
+local c=redis.call('HGET',a.ids,'i'..b)
+if not c then
+return nil,nil
 end
-local function parse_permit(text)
-local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-return { weight = tonumber(weight), id = id, holder = holder }
+return c,tonumber(redis.call('ZSCORE',a.permits,c)or 0)
 end
-local function permit_of(keys, id)
-local token = redis.call('HGET', keys.ids, 'i' .. id)
-if not token then
-return nil, nil
-end
-return token, tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
-end
-local function forget_permits(keys, semaphore, tokens)
-local known = redis.call('HMGET', keys.ids, unpack(tokens))
-local fields, forgotten = {}, {}
-for at, token in ipairs(tokens) do
-local permit = parse_permit(known[at])
-forgotten[at] = permit
-semaphore.used = semaphore.used - permit.weight
-fields[#fields + 1] = token
-fields[#fields + 1] = 'i' .. permit.id
-end
-redis.call('ZREM', keys.permits, unpack(tokens))
-redis.call('HDEL', keys.ids, unpack(fields))
-return forgotten
-end
-local function look_ahead(keys, semaphore)
-local soonest = redis.call('ZRANGE', keys.permits, '0', '0', 'WITHSCORES')[2]
-semaphore.soonest_end_ms = tonumber(soonest or 0)
-if not soonest then
-semaphore.used = 0
-semaphore.last_end_ms = 0
+local function look_ahead(a,b)
+local c=redis.call('ZRANGE',a.permits,'0','0','WITHSCORES')[2]
+b.soonest_end_ms=tonumber(c or 0)
+if not c then
+b.used=0
+b.last_end_ms=0
 end
 end
-local function end_permit(keys, semaphore, token, expires_at_ms)
-forget_permits(keys, semaphore, { token })
-if expires_at_ms == semaphore.soonest_end_ms then
-look_ahead(keys, semaphore)
+local function end_permit(a,b,c,d)
+local function parse_permit(a)
+local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
+return{weight=tonumber(b),id=c,holder=d}
+end
+local function forget_permits(a,b,c)
+local d=redis.call('HMGET',a.ids,unpack(c))
+local e,f={},{}
+for g,h in ipairs(c)do
+local i=parse_permit(d[g])
+f[g]=i
+b.used=b.used-i.weight
+e[#e+1]=h
+e[#e+1]='i'..i.id
+end
+redis.call('ZREM',a.permits,unpack(c))
+redis.call('HDEL',a.ids,unpack(e))
+return f
+end
+forget_permits(a,b,{c})
+if d==b.soonest_end_ms then
+look_ahead(a,b)
 end
 end
-local function next_end_in_ms(semaphore)
-return math.max(1, semaphore.soonest_end_ms - semaphore.now_ms)
-end
-local function last_step(semaphore)
-return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(keys, semaphore)
-local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - semaphore.now_ms)
-redis.call('PEXPIRE', keys.permits, kept_ms)
-redis.call('PEXPIRE', keys.ids, kept_ms)
-end
-local function new_token(semaphore)
-return string.format('%.0f', next_token(semaphore.token, semaphore.now_us))
-end
-local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
-local expires_at_ms = math.max(ends_at_ms, semaphore.now_ms + lease_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-keep_permits(keys, semaphore)
-redis.call('ZADD', keys.permits, 'XX', expires_at_ms, token)
-if ends_at_ms == semaphore.soonest_end_ms then
-look_ahead(keys, semaphore)
-end
-return expires_at_ms
-end
-local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
-local first, step = semaphore.used == 0, last_step(semaphore)
-local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-semaphore.token = token
-semaphore.used = semaphore.used + ticket.units
-semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-redis.call('ZADD', keys.permits, expires_at_ms, token)
-redis.call('HSET', keys.ids, token, permit, 'i' .. ticket.id, token)
-if first or last_step(semaphore) ~= step then
-keep_permits(keys, semaphore)
-end
-end
-local function reap(keys, semaphore)
-if semaphore.used == 0 or semaphore.soonest_end_ms > semaphore.now_ms then
+local function reap(a,b)
+if b.used==0 or b.soonest_end_ms>b.now_ms then
 return false
 end
-local ended = redis.call(
+local c=redis.call(
 'ZRANGEBYSCORE',
-keys.permits,
+a.permits,
 '-inf',
-semaphore.now_ms,
+b.now_ms,
 'WITHSCORES',
 'LIMIT',
 '0',
 1000
 )
-local tokens = {}
-for at = 1, #ended, 2 do
-tokens[#tokens + 1] = ended[at]
+local d={}
+for e=1,#c,2 do
+d[#d+1]=c[e]
 end
-if tokens[1] then
-for at, permit in ipairs(forget_permits(keys, semaphore, tokens)) do
-note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+if d[1]then
+for e,f in ipairs(forget_permits(a,b,d))do
+note_late(b,f.id,d[e],c[2*e])
 end
 end
-look_ahead(keys, semaphore)
+look_ahead(a,b)
 return true
 end
-local function semaphore_text(semaphore)
+local function fits(a,b)
+return a.used+b<=a.limit
+end
+local function next_end_in_ms(a)
+return math.max(1,a.soonest_end_ms-a.now_ms)
+end
+local function new_token(a)
+return string.format('%.0f',next_token(a.token,a.now_us))
+end
+local function last_step(a)
+return math.floor((a.last_end_ms+60000)/600000)+1
+end
+local function keep_permits(a,b)
+local c=string.format('%.0f',last_step(b)*600000-b.now_ms)
+redis.call('PEXPIRE',a.permits,c)
+redis.call('PEXPIRE',a.ids,c)
+end
+local function add_permit(a,b,c,d,e)
+local f,g=b.used==0,last_step(b)
+local h=f and e or b.soonest_end_ms
+b.token=d
+b.used=b.used+c.units
+b.soonest_end_ms=math.min(h,e)
+b.last_end_ms=math.max(b.last_end_ms,e)
+local i=c.units..' '..c.id..' '..c.holder
+redis.call('ZADD',a.permits,e,d)
+redis.call('HSET',a.ids,d,i,'i'..c.id,d)
+if f or last_step(b)~=g then
+keep_permits(a,b)
+end
+end
+local function save_freed_semaphore(a,b)
+local function semaphore_kept_ms(a)
+local b=a.last_ticket>0 and 7200000 or 720000
+if a.resized==1 then
+b=2592000000
+end
+local c=
+math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
+return string.format('%.0f',c+b)
+end
+redis.call('PEXPIRE',a.state,semaphore_kept_ms(b))
+local function save_semaphore(a,b)
+local function semaphore_text(a)
 return string.format(
 '%s %d %d %d %s %.0f %.0f %d',
 '1',
-semaphore.limit,
-semaphore.resized,
-semaphore.used,
-semaphore.token,
-semaphore.soonest_end_ms,
-semaphore.last_end_ms,
-semaphore.last_ticket
+a.limit,
+a.resized,
+a.used,
+a.token,
+a.soonest_end_ms,
+a.last_end_ms,
+a.last_ticket
 )
 end
-local function semaphore_kept_ms(semaphore)
-local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-if semaphore.resized == 1 then
-kept_ms = 2592000000
+redis.call('SET',a.state,semaphore_text(b),'PX',semaphore_kept_ms(b))
 end
-local left_ms =
-math.max(semaphore.last_end_ms - semaphore.now_ms, behind_ms(semaphore.token, semaphore.now_ms))
-return string.format('%.0f', left_ms + kept_ms)
+save_semaphore(a,b)
 end
-local function save_semaphore(keys, semaphore)
-redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
+local function confirm_permit(a,b,c,d,e)
+local f=math.max(d,b.now_ms+e)
+b.last_end_ms=math.max(b.last_end_ms,f)
+keep_permits(a,b)
+redis.call('ZADD',a.permits,'XX',f,c)
+if d==b.soonest_end_ms then
+look_ahead(a,b)
 end
-local function save_freed_semaphore(keys, semaphore)
-redis.call('PEXPIRE', keys.state, semaphore_kept_ms(semaphore))
-save_semaphore(keys, semaphore)
+return f
 end
-local function save_changed(keys, semaphore, dirty)
-if dirty then
-save_semaphore(keys, semaphore)
+local function save_changed(a,b,c)
+if c then
+save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [9, 29, 2, 4, 4, 2, 1, 6, 1, 9, 1, 48], text: `local function hand_permit(keys, semaphore, ticket, behind)
-local heard = listens_here(ticket, semaphore.how)
-if heard == false then
-redis.call('ZREM', keys.queue, ticket.text)
-return 'gone'
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
+local d=0
+local e
+local f,g
+if b.late then
+send_back(a,b,b.late,c)
 end
-local now_ms, lease_ms = semaphore.now_ms, offered_ms(semaphore, ticket, heard)
-local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
-local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-local is_offer = lease_ms < ticket.lease_ms
-local together = not is_offer
-and behind
-and process_of(behind) == process_of(ticket)
-and behind.units <= semaphore.limit
-and not fits(semaphore, ticket.units + behind.units)
-if together then
-local recheck_ms = lease_ms
-if semaphore.used > 0 then
-recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore))
+local function first_two(a)
+local b=redis.call('ZRANGE',a.queue,'0','1')
+return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
 end
-message = message .. '\\n' .. first_message(behind, recheck_ms)
+local function hand_permit(a,b,c,d)
+local e=listens_here(c,b.how)
+if e==false then
+redis.call('ZREM',a.queue,c.text)
+return'gone'
 end
-if not tell_granted(keys, semaphore, ticket, message) then
-return 'untold'
+local f,g=b.now_ms,offered_ms(b,c,e)
+local h,i=new_token(b),f+g
+local j='granted '..c.id..' '..h..' '..i..' '..f
+local k=g<c.lease_ms
+local l=not k
+and d
+and process_of(d)==process_of(c)
+and d.units<=b.limit
+and not fits(b,c.units+d.units)
+if l then
+local m=g
+if b.used>0 then
+m=math.min(g,next_end_in_ms(b))
 end
-redis.call('ZREM', keys.queue, ticket.text)
-add_permit(keys, semaphore, ticket, token, expires_at_ms)
-return together and 'called' or is_offer and 'offered' or 'granted'
+j=j..'\\n'..first_message(d,m)
 end
-local function first_two(keys)
-local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+if not tell_granted(a,b,c,j)then
+return'untold'
 end
-local function serve(keys, semaphore, own)
-local granted = 0
-local asleep
-local ticket, behind
-if semaphore.late then
-send_back(keys, semaphore, semaphore.late, own)
+redis.call('ZREM',a.queue,c.text)
+add_permit(a,b,c,h,i)
+return l and'called'or k and'offered'or'granted'
 end
-for _ = 1, 500 do
-ticket, behind = behind, nil
-if not ticket then
-ticket, behind = first_two(keys)
+for h=1,500 do
+f,g=g,nil
+if not f then
+f,g=first_two(a)
 end
-if not ticket then
-semaphore.last_ticket = 0
-return 'nobody'
+if not f then
+b.last_ticket=0
+return'nobody'
 end
-if ticket.units > semaphore.limit then
-redis.call('ZREM', keys.queue, ticket.text)
-tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
-elseif not fits(semaphore, ticket.units) then
-local recheck_ms, looks = next_end_in_ms(semaphore), own ~= '' and fits(semaphore, 1)
-local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-if not tell_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
-redis.call('ZREM', keys.queue, ticket.text)
+if f.units>b.limit then
+redis.call('ZREM',a.queue,f.text)
+tell_process(f,'come '..f.id,b.how)
+elseif not fits(b,f.units)then
+local i,j=next_end_in_ms(b),c~=''and fits(b,1)
+local k=j and math.min(i,2000)or i
+if not tell_process(f,first_message(f,k),b.how)then
+redis.call('ZREM',a.queue,f.text)
 else
-local passed = false
-if looks then
-passed = pass_silent(keys, semaphore, ticket, own)
-behind = nil
+local l=false
+if j then
+l=pass_silent(a,b,f,c)
+g=nil
 end
-if not passed then
-if process_of(ticket) == asleep then
-call_other(keys, semaphore, asleep, recheck_ms)
+if not l then
+if process_of(f)==e then
+call_other(a,b,e,i)
 end
-return 'served'
+return'served'
 end
 end
-elseif ticket.text == own then
-return 'own'
-elseif granted == 100 then
-if tell_process(ticket, 'come ' .. ticket.id, semaphore.how) then
-return 'served'
+elseif f.text==c then
+return'own'
+elseif d==100 then
+if tell_process(f,'come '..f.id,b.how)then
+return'served'
 end
-redis.call('ZREM', keys.queue, ticket.text)
+redis.call('ZREM',a.queue,f.text)
 else
-local came = hand_permit(keys, semaphore, ticket, behind)
-if came == 'called' then
-return 'served'
-elseif came == 'untold' then
-if not pass_silent(keys, semaphore, ticket, own) then
-return 'served'
+local i=hand_permit(a,b,f,g)
+if i=='called'then
+return'served'
+elseif i=='untold'then
+if not pass_silent(a,b,f,c)then
+return'served'
 end
-behind = nil
-elseif came ~= 'gone' then
-granted = granted + 1
-asleep = came == 'offered' and process_of(ticket) or nil
+g=nil
+elseif i~='gone'then
+d=d+1
+e=i=='offered'and process_of(f)or nil
 end
 end
 end
-ticket = first_ticket(keys)
-if ticket then
-tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+f=first_ticket(a)
+if f then
+tell_process(f,'come '..f.id,b.how)
 end
-return 'more'
+return'more'
 end` }
 
 export interface AbandonArguments {
@@ -580,14 +566,16 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
+const abandonParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '9170e13f026ea18a6570a9295988d91cbc23ad2d', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, abandonLua, 0, 9, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 83, 10, abandonLua, 10, 1, sharedLine, 93, 11, sharedLine, 116, 7, abandonLua, 11, 6, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 10, 2, permitsModule, 48, 7, abandonLua, 17, 1, permitsModule, 69, 8, abandonLua, 18, 1, permitsModule, 77, 1, permitsModule, 44, 4, permitsModule, 55, 14, permitsModule, 78, 5, abandonLua, 19, 2, permitsModule, 121, 19, permitsModule, 44, 4, permitsModule, 55, 14, sharedLine, 188, 6, permitsModule, 140, 7, abandonLua, 21, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, abandonLua, 29, 3]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', { reads: false, bytes: false }, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 13, 10, abandonLua, 10, 1, sharedLine, 23, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -649,14 +637,16 @@ export type AcquireAnswer =
   | { readonly status: 'oversized'; readonly limit: number }
 
 
+const acquireParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '775efdf0ec5b10bec9839852976e5b0a88c61528', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, acquireLua, 0, 12, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, acquireLua, 12, 2, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 10, 2, permitsModule, 48, 7, acquireLua, 14, 1, permitsModule, 69, 8, acquireLua, 15, 2, permitsModule, 97, 3, permitsModule, 86, 8, permitsModule, 100, 7, acquireLua, 17, 1, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 147, 13, permitsModule, 169, 3, permitsModule, 174, 2, acquireLua, 18, 5, permitsModule, 77, 1, permitsModule, 44, 4, permitsModule, 55, 14, permitsModule, 78, 5, acquireLua, 23, 2, permitsModule, 121, 19, permitsModule, 44, 4, permitsModule, 55, 14, sharedLine, 188, 6, permitsModule, 140, 7, acquireLua, 25, 5, sharedLine, 83, 10, acquireLua, 30, 1, sharedLine, 93, 11, sharedLine, 61, 1, sharedLine, 116, 7, sharedLine, 62, 8, acquireLua, 31, 6, permitsModule, 41, 3, permitsModule, 83, 3, acquireLua, 37, 3, permitsModule, 86, 8, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, serveModule, 29, 4, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 107, 14, serveModule, 0, 29, sharedLine, 10, 4, serveModule, 33, 65, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, permitsModule, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 94, 3, acquireLua, 56, 1, permitsModule, 86, 8, permitsModule, 107, 14, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 147, 13, permitsModule, 169, 3, acquireLua, 58, 7, sharedLine, 49, 8, sharedLine, 43, 6, sharedLine, 57, 4, acquireLua, 65, 9]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', { reads: false, bytes: false }, acquireParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedLine, 13, 10, acquireLua, 30, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 59, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 176, 18, acquireLua, 65, 9]),
+  parts: acquireParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -717,14 +707,16 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 
+const clearParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', 'b7f44483b09700faff471a8f49a9f95b7087f865', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 12, 1, clearLua, 0, 2, clearLua, 3, 9, sharedClockSteps, 3, 1, sharedClockSteps, 0, 3, sharedClockSteps, 4, 6, sharedClock, 0, 4, clearLua, 12, 5, sharedLine, 104, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, clearLua, 2, 1, clearLua, 17, 5]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  parts: clearParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -762,14 +754,16 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+const extendParts: readonly string[] = ['state', 'permits', 'ids']
+
 /**
  * Makes permits of one semaphore last longer. One that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', 'a78bb6eecc518dff15104b296ab908ff16e1936c', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 8, 1, extendLua, 0, 1, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, extendLua, 1, 3, keysLua, 1, 2, keysLua, 9, 1, keysLua, 13, 1, keysLua, 11, 1, permitsModule, 86, 8, extendLua, 4, 18, permitsModule, 69, 8, extendLua, 22, 2, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, extendLua, 24, 3]),
-  parts: ['state', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/extend', '274ec26b814a7af7557390b5d00ad5d79a3761b0', { reads: false, bytes: false }, extendParts, [{ locals: [1, 2] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, { table: [1, 2, 3] }, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
+  parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -820,14 +814,16 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
   return found
 }
 
+const inspectParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. `used` counts at most 1,000 permits too many of those that have ended and were not noticed.
  *
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '515b46a9473da109c72ad4bc68ab99c434680877', { reads: true, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, keysLua, 7, 1, keysLua, 12, 1, inspectLua, 0, 1, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 44, 4, inspectLua, 5, 12, sharedLine, 104, 12, inspectLua, 17, 20]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedLine, 47, 12, inspectLua, 17, 20]),
+  parts: inspectParts,
   encode(args) {
     return [
       args.limit,
@@ -872,14 +868,16 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 
+const releaseParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits; call `serve`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '12ba1f58810900eb634b7bdd0061a64241939f42', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 7, 1, releaseLua, 0, 5, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, releaseLua, 5, 5, keysLua, 1, 2, keysLua, 5, 1, keysLua, 9, 3, permitsModule, 44, 4, permitsModule, 55, 28, releaseLua, 10, 1, permitsModule, 121, 19, sharedLine, 188, 6, permitsModule, 140, 7, releaseLua, 11, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 169, 1, permitsModule, 147, 18, sharedClockSteps, 0, 3, permitsModule, 165, 4, permitsModule, 170, 2, releaseLua, 18, 2]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 41, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  parts: releaseParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -922,14 +920,16 @@ export type ResizeAnswer =
   | { readonly status: 'resized'; readonly more: boolean }
 
 
+const resizeParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits. Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the others learn of it when they are the first. `more`: as `release`.
  *
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'c1e313e25b62fa51461ac93c3f7fc76b2ab2f1c2', { reads: false, bytes: false }, [keysLua, 0, 1, keysLua, 3, 1, resizeLua, 0, 5, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, resizeLua, 5, 5, keysLua, 1, 2, keysLua, 4, 1, keysLua, 6, 1, keysLua, 10, 2, permitsModule, 147, 13, sharedClockSteps, 0, 3, permitsModule, 160, 12, resizeLua, 10, 1, permitsModule, 121, 19, permitsModule, 55, 3, permitsModule, 44, 4, permitsModule, 58, 11, sharedLine, 188, 6, permitsModule, 140, 4, permitsModule, 69, 8, permitsModule, 144, 3, resizeLua, 11, 3, sharedLine, 104, 12, sharedMessages, 0, 3, sharedMessages, 6, 36, resizeLua, 14, 7, serveModule, 33, 4, sharedLine, 157, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, resizeLua, 21, 4]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', { reads: false, bytes: false }, resizeParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedLine, 47, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  parts: resizeParts,
   encode(args) {
     return withoutDefaults([
       args.limit,
@@ -968,14 +968,16 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 
+const serveParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
+
 /**
  * Grants what is free to those who are first in line and alive. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '0c81208f66b420b14ee6b898edaf0384ca2eb005', { reads: false, bytes: false }, [keysLua, 0, 1, serveLua, 0, 4, permitsModule, 34, 1, permitsModule, 0, 34, permitsModule, 35, 6, sharedClock, 0, 4, serveLua, 4, 1, keysLua, 1, 2, keysLua, 5, 2, keysLua, 10, 2, permitsModule, 121, 19, permitsModule, 55, 3, permitsModule, 44, 4, permitsModule, 58, 11, sharedLine, 188, 6, permitsModule, 140, 4, permitsModule, 69, 8, permitsModule, 144, 3, serveLua, 5, 5, serveModule, 33, 4, sharedMessages, 0, 3, sharedLine, 104, 12, sharedMessages, 6, 36, sharedLine, 157, 31, serveModule, 37, 3, serveModule, 29, 4, permitsModule, 41, 3, permitsModule, 83, 3, sharedMessages, 3, 3, sharedLine, 133, 24, sharedLine, 123, 10, sharedLine, 0, 10, sharedTokens, 0, 3, permitsModule, 94, 3, sharedLine, 36, 7, permitsModule, 86, 8, permitsModule, 107, 14, serveModule, 0, 29, serveModule, 40, 52, sharedLine, 10, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 172, 1, sharedClockSteps, 0, 3, permitsModule, 160, 9, permitsModule, 173, 1, permitsModule, 169, 1, permitsModule, 147, 13, permitsModule, 170, 2, permitsModule, 174, 2, serveLua, 13, 3]),
-  parts: ['state', 'queue', 'permits', 'ids'],
+  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', { reads: false, bytes: false }, serveParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  parts: serveParts,
   encode(args) {
     return withoutDefaults([
       args.channel,

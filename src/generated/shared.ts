@@ -2,459 +2,459 @@
 
 import type { LuaText } from '../runtime/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 2, 7, 1, 4, 5, 15], text: `local function known_number(meta)
-local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
-if stored[1] then
-return tonumber(stored[1]), stored[2]
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 10, 4, -12, 7, 10, 15], text: `local function known_number(a)
+local b=redis.call('HMGET',a,'partitions','agreed_us','state')
+if b[1]then
+return tonumber(b[1]),b[2]
 end
-local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
-return has_begun and 0 or nil
+local c=b[3]and struct.unpack('>d',b[3])>0
+return c and 0 or nil
 end
-local function refusal_of_spread(meta)
-local layout = redis.call('HGET', meta, 'layout')
-if layout and string.find(layout, '^in %d+ partitions$') then
-return redis.error_reply('LAYOUT ' .. layout)
+local function agree_on(a,b,c)
+local d='in '..b..' partitions'
+redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
+end
+local function refusal_of_spread(a)
+local b=redis.call('HGET',a,'layout')
+if b and string.find(b,'^in %d+ partitions$')then
+return redis.error_reply('LAYOUT '..b)
 end
 return nil
 end
-local function agree_on(meta, partitions, now)
-local layout = 'in ' .. partitions .. ' partitions'
-redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+local function propose(a,b,c)
+local d=redis.call('HGET',a,'proposed')
+if d then
+if redis.call('PTTL',a)>0 then
+redis.call('PEXPIRE',a,'60000')
 end
-local function propose(meta, layout, now)
-local proof = redis.call('HGET', meta, 'proposed')
-if proof then
-if redis.call('PTTL', meta) > 0 then
-redis.call('PEXPIRE', meta, '60000')
+return d
 end
-return proof
+local e=redis.call('EXISTS',a)==0
+redis.call('HSET',a,'layout',b,'proposed',c)
+if e then
+redis.call('PEXPIRE',a,'60000')
 end
-local is_new = redis.call('EXISTS', meta) == 0
-redis.call('HSET', meta, 'layout', layout, 'proposed', now)
-if is_new then
-redis.call('PEXPIRE', meta, '60000')
-end
-return now
+return c
 end` }
-export const sharedBudget: LuaText = { file: 'lua/shared/budget.lua', taken: [12, 3, 2, 3, 1, 4, 2, 3], text: `local function budget_of(elements, more_bytes)
-return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+export const sharedBudget: LuaText = { file: 'lua/shared/budget.lua', taken: [27, 3, -9, 4, -8, 3, -8, 3], text: `local function at_once(a)
+return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
 end
-local function is_left(budget)
-return budget.elements > 0 and budget.bytes > 0
+local function spend(a,b,c)
+a.elements=a.elements-b
+a.bytes=a.bytes-c
 end
-local function spend(budget, elements, bytes)
-budget.elements = budget.elements - elements
-budget.bytes = budget.bytes - bytes
+local function is_left(a)
+return a.elements>0 and a.bytes>0
 end
-local function at_once(budget)
-return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+local function budget_of(a,b)
+return{elements=a,bytes=4194304+(b or 0)}
 end` }
-export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [13, 3, 1, 3, 3, 12, 3, 6, 1, 5, 1, 6], text: `local function call_record(call_id, now_ms, answer)
-return call_id.call .. ' ' .. exact(now_ms) .. ' ' .. answer
+export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [23, 8, -14, 3, 11, 4, 16, 2, -40, 3, 37, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
+if not a then
+return nil
 end
+local c=string.match(a,'^%d+')
+if c==b.call then
+return nil,string.match(a,'^%d+ %d+ (.*)$')
+elseif tonumber(c)>tonumber(b.call)then
 local function refusal_of_late_call()
 return redis.error_reply('INVALID call: a later one has taken its slot')
 end
-local function recall(record, call_id)
-if not record then
-return nil
-end
-local number = string.match(record, '^%d+')
-if number == call_id.call then
-return nil, string.match(record, '^%d+ %d+ (.*)$')
-elseif tonumber(number) > tonumber(call_id.call) then
 return refusal_of_late_call()
 end
 return nil
 end
-local function forget_old_calls(calls, call_id, added, now_ms)
-local held = added > 0 and redis.pcall('HLEN', calls)
-local is_one_more = type(held) == 'number' and held > 16
-if not is_one_more and call_id.call % 16 ~= 0 then
+local function remember_answer(a,b,c,d)
+if b.caller~=''then
+local function call_record(a,b,c)
+return a.call..' '..exact(b)..' '..c
+end
+local e=redis.call('HSET',a,b.caller,call_record(b,c,d))
+local function forget_old_calls(a,b,c,d)
+local e=c>0 and redis.pcall('HLEN',a)
+local f=type(e)=='number'and e>16
+if not f and b.call%16~=0 then
 return
 end
-drop_over(calls, 5, function(record)
-local at_ms = string.match(record, '^%d+ (%d+) ')
-return at_ms and now_ms - at_ms > 600000
+drop_over(a,5,function(g)
+local h=string.match(g,'^%d+ (%d+) ')
+return h and d-h>600000
 end)
 end
-local function remember_answer(calls, call_id, now_ms, answer)
-if call_id.caller ~= '' then
-local added = redis.call('HSET', calls, call_id.caller, call_record(call_id, now_ms, answer))
-forget_old_calls(calls, call_id, added, now_ms)
+forget_old_calls(a,b,e,c)
 end
 end` }
-export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 4], text: `local function refusal_of_catalog(meta)
-local layout = redis.call('HGET', meta, 'layout') or '1'
-if layout ~= '1' then
-return redis.error_reply('LAYOUT ' .. layout)
+export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 4], text: `local function refusal_of_catalog(a)
+local b=redis.call('HGET',a,'layout')or'1'
+if b~='1'then
+return redis.error_reply('LAYOUT '..b)
 end
 return nil
 end
-local function parse_document(stored)
-local version, document = string.match(stored, '^(%d+) (.*)$')
-return tonumber(version), document
+local function parse_document(a)
+local b,c=string.match(a,'^(%d+) (.*)$')
+return tonumber(b),c
 end
-local function stored_document(old_version, document, now_us)
-local version = math.max(old_version + 1, now_us)
-return version, string.format('%.0f ', version) .. document
+local function stored_document(a,b,c)
+local d=math.max(a+1,c)
+return d,string.format('%.0f ',d)..b
 end` }
-export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps.lua', taken: [4, 3, 10, 7], text: `local function behind_ms(token, now_ms)
-return math.max(0, math.ceil(token / 1000) - now_ms)
+export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps.lua', taken: [4, 3, 10, 7], text: `local function behind_ms(a,b)
+return math.max(0,math.ceil(a/1000)-b)
 end
-local function token_to_leave(newest, now_ms)
-local ms = behind_ms(newest, now_ms)
-if ms < 10 then
+local function token_to_leave(a,b)
+local c=behind_ms(a,b)
+if c<10 then
 return nil
 end
-return string.format('%.0f', newest + 1), ms + 600000
+return string.format('%.0f',a+1),c+600000
 end` }
 export const sharedClock: LuaText = { file: 'lua/shared/clock.lua', taken: [2, 4], text: `local function clock_us()
-local time = redis.call('TIME')
-return time[1] * 1000000 + time[2]
+local a=redis.call('TIME')
+return a[1]*1000000+a[2]
 end` }
-export const sharedExpiry: LuaText = { file: 'lua/shared/expiry.lua', taken: [5, 3, 1, 12, 1, 3], text: `local function drop_over(hash, looked_at, is_over)
-local left, count = looked_at, math.min(looked_at, 8)
-while left > 0 do
-local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-local over = {}
-for at = 1, #sample, 2 do
-if is_over(sample[at + 1], sample[at]) then
-over[#over + 1] = sample[at]
+export const sharedExpiry: LuaText = { file: 'lua/shared/expiry.lua', taken: [5, 3, 1, 12, 1, 3], text: `local function drop_over(a,b,c)
+local d,e=b,math.min(b,8)
+while d>0 do
+local f=redis.pcall('HRANDFIELD',a,string.format('%d',e),'WITHVALUES')
+local g={}
+for h=1,#f,2 do
+if c(f[h+1],f[h])then
+g[#g+1]=f[h]
 end
 end
-if #over == 0 then
+if#g==0 then
 return
 end
-redis.pcall('HDEL', hash, unpack(over))
-left = left - math.abs(count)
-count = -math.min(left, 3000)
+redis.pcall('HDEL',a,unpack(g))
+d=d-math.abs(e)
+e=-math.min(d,3000)
 end
 end` }
-export const sharedIdempotency: LuaText = { file: 'lua/shared/idempotency.lua', taken: [4, 4, 1, 3, 2, 5, 2, 5], text: `local function id_of_key(once, key, now_ms)
-local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
+export const sharedIdempotency: LuaText = { file: 'lua/shared/idempotency.lua', taken: [4, 4, 1, 3, 2, 5, 2, 5], text: `local function id_of_key(a,b,c)
+local d,e=string.match(redis.call('HGET',a,b)or'','^(%d+) (%d+)$')
+return d and tonumber(e)>c and tonumber(d)or nil
 end
-local function remember_key(once, key, id, forget_at_ms)
-redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
+local function remember_key(a,b,c,d)
+redis.call('HSET',a,b,string.format('%.0f %.0f',c,d))
 end
-local function forget_old_keys(once, added, now_ms)
-drop_over(once, 2 + 2 * added, function(known)
-return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+local function forget_old_keys(a,b,c)
+drop_over(a,2+2*b,function(d)
+return tonumber(string.match(d,' (%d+)$'))<=c
 end)
 end
-local function keep_keys(once, remember_ms)
-if redis.call('PTTL', once) < remember_ms then
-redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
+local function keep_keys(a,b)
+if redis.call('PTTL',a)<b then
+redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [7, 4, 3, 6, 2, 4, 2, 13, 3, 9, 4, 7, 5, 6, 3, 12, 2, 9, 12, 13, 14, 10, 1, 11, 1, 12, 2, 7, 2, 10, 12, 14, 1, 3, 2, 7, 5, 16, 3, 15, 3, 6], text: `local function has_just_asked(unit, ticket)
-local asked_ms = string.match(ticket.id, '@(%d+)$')
-return asked_ms and math.abs(unit.now_ms - asked_ms) <= 250
+export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [113, 13, 14, 10, 1, 11, 15, 7, 93, 6, -120, 12, -153, 4, 2, 13, 199, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -189, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function take_up(a,b,c)
+if b.partitions==c.partitions then
+return true
 end
-local function offered_ms(unit, ticket, heard)
-if heard and has_just_asked(unit, ticket) then
-return ticket.lease_ms
-end
-return math.min(ticket.lease_ms, unit.claim_ms)
-end
-local function first_ticket(keys)
-local text = redis.call('ZRANGE', keys.queue, '0', '0')[1]
-return text and parse_ticket(text) or nil
-end
-local function call_first(keys, unit, recheck_ms)
-for _ = 1, 500 do
-local ticket = first_ticket(keys)
-if not ticket then
+local d=c.proof
+if d==''or redis.call('HGET',a,'proposed')~=d then
 return false
 end
-if tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
+redis.call('HSET',a,'partitions',c.partitions)
+redis.call('HDEL',a,'proposed')
+redis.call('PERSIST',a)
 return true
 end
-redis.call('ZREM', keys.queue, ticket.text)
-end
-return true
-end
-local function call_next(keys, unit, ticket, recheck_ms)
-if not ticket then
-return false
-elseif tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
-return true
-end
-redis.call('ZREM', keys.queue, ticket.text)
-return call_first(keys, unit, recheck_ms)
-end
-local function tell_granted(keys, unit, ticket, message)
-if not unit.how.writes then
-redis.call('ZREM', keys.queue, '')
-unit.how.writes = true
-end
-return publish_to(ticket, message, unit.how)
-end
-local function note_asked(keys, text)
-local score = redis.call('ZSCORE', keys.queue, text)
-if string.find(score, '.', 1, true) then
-redis.call('ZADD', keys.queue, 'XX', math.floor(score), text)
-end
-end
-local function stand_in_line(keys, unit, text)
-local last_ticket = unit.last_ticket
-if redis.call('ZADD', keys.queue, 'NX', last_ticket + 1, text) == 1 then
-redis.call('PEXPIRE', keys.queue, '7200000')
-return last_ticket + 1, redis.call('ZCARD', keys.queue) - 1
-end
-local place = redis.call('ZRANK', keys.queue, text)
-if place == 0 then
-note_asked(keys, text)
-end
-return last_ticket, place
-end
-local function keep_place(keys, ticket)
-local text, before = format_ticket(ticket), other_text(ticket)
-local score = redis.call('ZSCORE', keys.queue, before)
-if score then
-redis.call('ZREM', keys.queue, before)
-redis.call('ZADD', keys.queue, 'NX', score, text)
-end
-return text
-end
-local function take_up(meta, unit, spread)
-if unit.partitions == spread.partitions then
-return true
-end
-local proof = spread.proof
-if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
-return false
-end
-redis.call('HSET', meta, 'partitions', spread.partitions)
-redis.call('HDEL', meta, 'proposed')
-redis.call('PERSIST', meta)
-return true
-end
-local function new_ticket(id, kind, lease_ms, listens, units, holder)
-return {
-id = id,
-kind = kind,
-lease_ms = lease_ms,
-listens = listens and 1 or 0,
-units = units,
-holder = holder,
+local function new_ticket(a,b,c,d,e,f)
+return{
+id=a,
+kind=b,
+lease_ms=c,
+listens=d and 1 or 0,
+units=e,
+holder=f,
 }
 end
-local function format_ticket(ticket)
+local function format_ticket(a)
 return string.format(
 '%s %s %d %d %d %s',
-ticket.id,
-ticket.kind,
-ticket.lease_ms,
-ticket.listens,
-ticket.units,
-ticket.holder
+a.id,
+a.kind,
+a.lease_ms,
+a.listens,
+a.units,
+a.holder
 )
 end
-local function parse_ticket(text)
-local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return {
-text = text,
-id = id,
-kind = kind,
-lease_ms = tonumber(lease_ms),
-listens = tonumber(listens),
-units = tonumber(units),
-holder = holder,
+local function other_text(a)
+local b=a.listens
+a.listens=1-b
+local c=format_ticket(a)
+a.listens=b
+return c
+end
+local function note_late(a,b,c,d)
+if b~=''and d-math.floor(c/1000)<=1000 then
+a.late=a.late or{}
+a.late[string.match(b,'^[^.]*')]=true
+end
+end
+local function parse_ticket(a)
+local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return{
+text=a,
+id=b,
+kind=c,
+lease_ms=tonumber(d),
+listens=tonumber(e),
+units=tonumber(f),
+holder=g,
 }
 end
-local function other_text(ticket)
-local listens = ticket.listens
-ticket.listens = 1 - listens
-local text = format_ticket(ticket)
-ticket.listens = listens
-return text
+local function first_ticket(a)
+local b=redis.call('ZRANGE',a.queue,'0','0')[1]
+return b and parse_ticket(b)or nil
 end
-local function call_other(keys, unit, process, recheck_ms)
-for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
-local ticket = parse_ticket(text)
+local function call_first(a,b,c)
+for d=1,500 do
+local e=first_ticket(a)
+if not e then
+return false
+end
+if tell_process(e,first_message(e,c),b.how)then
+return true
+end
+redis.call('ZREM',a.queue,e.text)
+end
+return true
+end
+local function remove_and_call(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+local h=parse_ticket(g)
+local i=process_of(h)
+d[i]=d[i]or h
+e[i]=e[i]or{}
+table.insert(e[i],'come '..h.id)
+end
+for f=1,#c,1000 do
+redis.call('ZREM',a.queue,unpack(c,f,math.min(f+999,#c)))
+end
+for f,g in pairs(e)do
+tell_process(d[f],table.concat(g,'\\n'),b.how)
+end
+end
+local function send_back(a,b,c,d)
+c[process_of({id=d})]=nil
+if not next(c)then
+return
+end
+local e={}
+for f,g in ipairs(redis.call('ZRANGE',a.queue,'0','1999'))do
+if c[process_of({id=g})]then
+e[#e+1]=g
+end
+end
+if e[1]then
+remove_and_call(a,b,e)
+end
+end
+local function is_silent(a,b,c,d)
+if process_of({id=d})==process_of(c)then
+return false
+end
+local e=tonumber(redis.call('ZSCORE',a.queue,c.text))
+local f=math.floor(e)
+local g,h=math.floor((e-f)*1000+0.5),math.floor(b.now_ms/1000)%400
+local i=math.ceil(g/400)
+if i>0 and(h+1-g)%400<4 then
+return false
+elseif i==2 then
+return true
+end
+local j=i*400+h+1
+redis.pcall('ZADD',a.queue,'XX',string.format('%.3f',f+j/1000),c.text)
+return false
+end
+local function pass_silent(a,b,c,d)
+if not is_silent(a,b,c,d)then
+return false
+end
+send_back(a,b,{[process_of(c)]=true},d)
+return true
+end
+local function call_other(a,b,c,d)
+for e,f in ipairs(redis.call('ZRANGE',a.queue,'0','99'))do
+local g=parse_ticket(f)
 if
-process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), unit.how)
+process_of(g)~=c and tell_process(g,first_message(g,d),b.how)
 then
 return
 end
 end
 end
-local function is_silent(keys, unit, ticket, own)
-if process_of({ id = own }) == process_of(ticket) then
-return false
+local function has_just_asked(a,b)
+local c=string.match(b.id,'@(%d+)$')
+return c and math.abs(a.now_ms-c)<=250
 end
-local score = tonumber(redis.call('ZSCORE', keys.queue, ticket.text))
-local number = math.floor(score)
-local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(unit.now_ms / 1000) % 400
-local told = math.ceil(noted / 400)
-if told > 0 and (second + 1 - noted) % 400 < 4 then
+local function call_next(a,b,c,d)
+if not c then
 return false
-elseif told == 2 then
+elseif tell_process(c,first_message(c,d),b.how)then
 return true
 end
-local noted_now = told * 400 + second + 1
-redis.pcall('ZADD', keys.queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-return false
+redis.call('ZREM',a.queue,c.text)
+return call_first(a,b,d)
 end
-local function pass_silent(keys, unit, ticket, own)
-if not is_silent(keys, unit, ticket, own) then
-return false
+local function offered_ms(a,b,c)
+if c and has_just_asked(a,b)then
+return b.lease_ms
 end
-send_back(keys, unit, { [process_of(ticket)] = true }, own)
+return math.min(b.lease_ms,a.claim_ms)
+end
+local function tell_granted(a,b,c,d)
+if not b.how.writes then
+redis.call('ZREM',a.queue,'')
+b.how.writes=true
+end
+return publish_to(c,d,b.how)
+end
+local function keep_place(a,b)
+local c,d=format_ticket(b),other_text(b)
+local e=redis.call('ZSCORE',a.queue,d)
+if e then
+redis.call('ZREM',a.queue,d)
+redis.call('ZADD',a.queue,'NX',e,c)
+end
+return c
+end
+local function stand_in_line(a,b,c)
+local d=b.last_ticket
+if redis.call('ZADD',a.queue,'NX',d+1,c)==1 then
+redis.call('PEXPIRE',a.queue,'7200000')
+return d+1,redis.call('ZCARD',a.queue)-1
+end
+local e=redis.call('ZRANK',a.queue,c)
+if e==0 then
+local function note_asked(a,b)
+local c=redis.call('ZSCORE',a.queue,b)
+if string.find(c,'.',1,true)then
+redis.call('ZADD',a.queue,'XX',math.floor(c),b)
+end
+end
+note_asked(a,c)
+end
+return d,e
+end` }
+export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -62, 3, 61, 18], text: `local function process_of(a)
+return string.match(a.id,'^[^.]*')
+end
+local function listens_here(a,b)
+if a.listens==0 or not b.counted then
+return nil
+end
+local c=b.channel..':'..process_of(a)
+local d
+if b.sharded then
+d=redis.pcall('PUBSUB','SHARDNUMSUB',c)
+else
+d=redis.pcall('PUBSUB','NUMSUB',c)
+end
+if d.err then
+return nil
+end
+return d[2]>0
+end
+local function publish_to(a,b,c)
+if a.listens==0 then
 return true
 end
-local function remove_and_call(keys, unit, texts)
-local tickets, messages = {}, {}
-for _, text in ipairs(texts) do
-local ticket = parse_ticket(text)
-local process = process_of(ticket)
-tickets[process] = tickets[process] or ticket
-messages[process] = messages[process] or {}
-table.insert(messages[process], 'come ' .. ticket.id)
+local d=c.channel..':'..process_of(a)
+local e
+if c.sharded then
+e=redis.pcall('SPUBLISH',d,b)
+else
+e=redis.pcall('PUBLISH',d,b)
 end
-for from = 1, #texts, 1000 do
-redis.call('ZREM', keys.queue, unpack(texts, from, math.min(from + 999, #texts)))
+return type(e)=='number'
 end
-for process, lines in pairs(messages) do
-tell_process(tickets[process], table.concat(lines, '\\n'), unit.how)
+local function tell_process(a,b,c)
+if listens_here(a,c)==false then
+return false
 end
+publish_to(a,b,c)
+return true
 end
-local function send_back(keys, unit, late, own)
-late[process_of({ id = own })] = nil
-if not next(late) then
+local function wake(a,b,c)
+if a==''then
 return
 end
-local theirs = {}
-for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '1999')) do
-if late[process_of({ id = text })] then
-theirs[#theirs + 1] = text
-end
-end
-if theirs[1] then
-remove_and_call(keys, unit, theirs)
-end
-end
-local function note_late(unit, id, token, ended_ms)
-if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-unit.late = unit.late or {}
-unit.late[string.match(id, '^[^.]*')] = true
-end
-end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [11, 3, 1, 3, 3, 16, 4, 13, 2, 7, 4, 10, 2, 18], text: `local function process_of(ticket)
-return string.match(ticket.id, '^[^.]*')
-end
-local function first_message(ticket, recheck_ms)
-return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-local function listens_here(ticket, how)
-if ticket.listens == 0 or not how.counted then
-return nil
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local counts
-if how.sharded then
-counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+if b then
+redis.pcall('SPUBLISH',a,c)
 else
-counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+redis.pcall('PUBLISH',a,c)
 end
-if counts.err then
+end
+local function first_message(a,b)
+return'first '..a.id..' '..b
+end
+local function listening_here(a,b)
+if not b.counted then
 return nil
 end
-return counts[2] > 0
+local c={}
+for d,e in ipairs(a)do
+c[d]=b.channel..':'..e
 end
-local function publish_to(ticket, message, how)
-if ticket.listens == 0 then
-return true
-end
-local channel = how.channel .. ':' .. process_of(ticket)
-local heard
-if how.sharded then
-heard = redis.pcall('SPUBLISH', channel, message)
-else
-heard = redis.pcall('PUBLISH', channel, message)
-end
-return type(heard) == 'number'
-end
-local function tell_process(ticket, message, how)
-if listens_here(ticket, how) == false then
-return false
-end
-publish_to(ticket, message, how)
-return true
-end
-local function wake(channel, sharded, reason)
-if channel == '' then
-return
-end
-if sharded then
-redis.pcall('SPUBLISH', channel, reason)
-else
-redis.pcall('PUBLISH', channel, reason)
-end
-end
-local function listening_here(processes, how)
-if not how.counted then
+local d=redis.pcall('PUBSUB',b.sharded and'SHARDNUMSUB'or'NUMSUB',unpack(c))
+if d.err then
 return nil
 end
-local channels = {}
-for at, process in ipairs(processes) do
-channels[at] = how.channel .. ':' .. process
+local e={}
+for f,g in ipairs(a)do
+e[g]=d[f*2]>0
 end
-local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
-if counts.err then
-return nil
-end
-local listening = {}
-for at, process in ipairs(processes) do
-listening[process] = counts[at * 2] > 0
-end
-return listening
+return e
 end` }
-export const sharedNumbers: LuaText = { file: 'lua/shared/numbers.lua', taken: [3, 7, 4, 7], text: `local function exact(number)
-if number < 1000000 or number >= 2147483648000000 then
-return string.format('%.0f', number)
+export const sharedNumbers: LuaText = { file: 'lua/shared/numbers.lua', taken: [3, 7, 4, 7], text: `local function exact(a)
+if a<1000000 or a>=2147483648000000 then
+return string.format('%.0f',a)
 end
-local low = number % 1000000
-return string.format('%d%06d', (number - low) / 1000000, low)
+local b=a%1000000
+return string.format('%d%06d',(a-b)/1000000,b)
 end
-local function exact_range(first, last)
-local base = first - first % 1000000
-if last - base >= 1000000 then
-return '%.0f', 0
+local function exact_range(a,b)
+local c=a-a%1000000
+if b-c>=1000000 then
+return'%.0f',0
 end
-return exact(base / 1000000) .. '%06d', base
+return exact(c/1000000)..'%06d',c
 end` }
-export const sharedOpening: LuaText = { file: 'lua/shared/opening.lua', taken: [2, 3, 1, 7], text: `local function try_open(open, layout)
-local ok, known = pcall(open)
-if not ok then
-return nil, type(known) == 'table' and known.err or known
+export const sharedOpening: LuaText = { file: 'lua/shared/opening.lua', taken: [2, 3, 1, 7], text: `local function try_open(a,b)
+local c,d=pcall(a)
+if not c then
+return nil,type(d)=='table'and d.err or d
 end
-if known.layout ~= layout then
-return nil, 'LAYOUT ' .. known.layout
+if d.layout~=b then
+return nil,'LAYOUT '..d.layout
 end
-return known
+return d
 end` }
 export const sharedScan: LuaText = { file: 'lua/shared/scan.lua', taken: [5, 8, 2, 7, 2, 4], text: `local process_read
 local function scanning_process()
 if not process_read then
-local info = redis.pcall('INFO', 'server')
-process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
+local a=redis.pcall('INFO','server')
+process_read=type(a)=='string'and string.match(a,'run_id:(%x%x%x%x%x%x%x%x)')or''
 end
 return process_read
 end
-local function cursor_of(place)
-local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
-if not cursor or #cursor > 20 then
+local function cursor_of(a)
+local b,c=string.match(a,'^(%d+)%.?(%x*)$')
+if not b or#b>20 then
 return nil
 end
-return (process == '' or process == scanning_process()) and cursor
+return(c==''or c==scanning_process())and b
 end
-local function place_of(cursor)
-local process = cursor ~= '0' and scanning_process() or ''
-return process == '' and cursor or cursor .. '.' .. process
+local function place_of(a)
+local b=a~='0'and scanning_process()or''
+return b==''and a or a..'.'..b
 end` }
-export const sharedTokens: LuaText = { file: 'lua/shared/tokens.lua', taken: [2, 3], text: `local function next_token(last, now_us)
-return math.max(last + 1, now_us)
+export const sharedTokens: LuaText = { file: 'lua/shared/tokens.lua', taken: [2, 3], text: `local function next_token(a,b)
+return math.max(a+1,b)
 end` }

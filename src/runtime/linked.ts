@@ -6,76 +6,115 @@ import type { Script } from '../driver.ts'
 /** Where a run of lines of a script comes from: its first line there, the file, the first line in that. */
 export type LineRun = readonly [sent: number, file: string, line: number]
 
-/** What is sent of one file of Lua: its lines without comments, indentation and empty ones. */
+/** What is sent of one file of Lua, in lines. */
 export interface LuaText {
   readonly file: string
-  /** Which lines of the file these are, in pairs: so many are passed over, so many taken. */
+  /** Which lines of the file these are, in pairs: how far behind the last one the next is, and how many follow each other. */
   readonly taken: readonly number[]
   readonly text: string
 }
 
-/** In threes: a text, the first of its lines, from 0, and how many. */
-export type Pieces = readonly (LuaText | number)[]
-
-interface Piece {
-  readonly of: LuaText
-  readonly from: number
-  readonly count: number
+/** Lines that say which keys are which, by their numbers in KEYS: those that have locals, and those in the table `K`. */
+export interface KeyLines {
+  readonly locals?: readonly number[]
+  readonly table?: readonly number[]
 }
+
+/** A text, and in pairs which of its lines: the first, from 0, and how many. Then the next text, or lines of keys. */
+export type Pieces = readonly (LuaText | KeyLines | number)[]
 
 /** A script whose errors lead to the files that it is made of. */
 export interface LinkedScript extends Script {
   readonly lines: readonly LineRun[]
 }
 
-/** `sha1` is that of the joined text. */
+interface Piece {
+  readonly text: string
+  /** Where each of its lines comes from, counted from its first one, which is 0. */
+  readonly places: readonly LineRun[]
+}
+
+/** `sha1` is that of the joined text, `parts` has the last part of each key. */
 export function linked(
   name: string,
   sha1: string,
   traits: Pick<Script, 'reads' | 'bytes'>,
+  parts: readonly string[],
   pieces: Pieces,
 ): LinkedScript {
   let source: string | undefined
+  const joined = (): Piece[] => piecesOf(name, parts, pieces)
   return {
     name,
     sha1,
     ...traits,
     get source() {
-      source ??= piecesOf(pieces).map(textOf).join('\n')
+      source ??= joined()
+        .map(({ text }) => text)
+        .join('\n')
       return source
     },
     get lines() {
-      return linesOf(piecesOf(pieces))
+      let sent = 1
+      return joined().flatMap(({ text, places }) => {
+        const first = sent
+        sent += text.split('\n').length
+        return places.map(([at, file, line]): LineRun => [first + at, file, line])
+      })
     },
   }
 }
 
-function piecesOf(pieces: Pieces): Piece[] {
+function piecesOf(name: string, parts: readonly string[], pieces: Pieces): Piece[] {
+  const locals = pieces.flatMap((piece) => (isKeyLines(piece) ? (piece.locals ?? []) : []))
   const found: Piece[] = []
-  for (let at = 0; at < pieces.length; at += 3)
-    found.push({ of: pieces[at] as LuaText, from: pieces[at + 1] as number, count: pieces[at + 2] as number })
+  let of: LuaText | undefined
+  for (let at = 0; at < pieces.length; at++) {
+    const piece = pieces[at]
+    if (typeof piece === 'number') found.push(pieceOf(of as LuaText, piece, pieces[++at] as number))
+    else if (isKeyLines(piece)) found.push(pieceOfKeys(name, keyLines(piece, locals, parts)))
+    else of = piece
+  }
   return found
+}
+
+function isKeyLines(piece: Pieces[number] | undefined): piece is KeyLines {
+  return typeof piece === 'object' && !('text' in piece)
 }
 
 const split = new WeakMap<LuaText, readonly string[]>()
 
-function textOf({ of, from, count }: Piece): string {
+function pieceOf(of: LuaText, from: number, count: number): Piece {
   const lines = split.get(of) ?? of.text.split('\n')
   split.set(of, lines)
-  return lines.slice(from, from + count).join('\n')
+  const places = runsIn(of).flatMap(({ at, line, length }): LineRun[] => {
+    const [first, end] = [Math.max(at, from), Math.min(at + length, from + count)]
+    return first < end ? [[first - from, of.file, line + first - at]] : []
+  })
+  return { text: lines.slice(from, from + count).join('\n'), places }
 }
 
-function linesOf(pieces: readonly Piece[]): LineRun[] {
-  const runs: LineRun[] = []
-  let sent = 1
-  for (const { of, from, count } of pieces) {
-    for (const { at, line, length } of runsIn(of)) {
-      const [first, end] = [Math.max(at, from), Math.min(at + length, from + count)]
-      if (first < end) runs.push([sent + first - from, of.file, line + first - at])
-    }
-    sent += count
-  }
-  return runs
+/** They lead to the list of keys as a whole. */
+function pieceOfKeys(name: string, lines: readonly string[]): Piece {
+  const file = `lua/${name.replace(/\/.*/, '')}/keys.lua`
+  return { text: lines.join('\n'), places: lines.map((_, at): LineRun => [at, file, 1]) }
+}
+
+/** As the compiler names locals; the table has `K`. */
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJLMNOPQRSTUVWXYZ'
+
+function keyLines(
+  { locals = [], table }: KeyLines,
+  all: readonly number[],
+  parts: readonly string[],
+): string[] {
+  const letterOf = (key: number): string => LETTERS.charAt(all.indexOf(key))
+  const declared = locals.map((key) => `local ${letterOf(key)}=KEYS[${key}]`)
+  const entries = table?.map((key) => {
+    const name = parts[key - 1]?.replaceAll('-', '_')
+    return `${name}=${letterOf(key) || `KEYS[${key}]`},`
+  })
+  return entries === undefined ? declared : [...declared, 'local K={', ...entries, '}']
 }
 
 /** The lines of a text that follow each other in its file. */

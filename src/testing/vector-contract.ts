@@ -1,6 +1,7 @@
 // What a player of vectors reads of lua/contract.json, and how it puts arguments in and takes answers
 // out by it. Nothing here knows any structure: the contract suffices.
 
+import { createHash } from 'node:crypto'
 import { type Argument, type Reply, type Script } from '../driver.ts'
 import { toBytes, toValue, type Value } from './vector-value.ts'
 
@@ -20,6 +21,14 @@ export interface ContractOperation {
   readonly keys: readonly { readonly part: string }[]
   readonly arguments: readonly Field[]
   readonly answers: Readonly<Record<string, readonly Field[]>>
+  /** What is joined with line breaks to be its script: lines as they are, or which of `texts`, the first line of it, and how many. */
+  readonly pieces?: readonly (string | readonly number[])[]
+  /** The script as a whole, where a contract has it so, as those of format 1. */
+  readonly source?: string
+}
+
+/** An operation with the text of its script. */
+export interface RunnableOperation extends ContractOperation {
   readonly source: string
 }
 
@@ -27,16 +36,37 @@ export interface ContractOperation {
 export interface Contract {
   /** The fragment that reads the server's time, as it stands in every script. */
   readonly clock: string | null
+  readonly texts?: readonly { readonly lines: readonly string[] }[]
   readonly operations: Readonly<Record<string, ContractOperation>>
 }
 
 export type Arguments = Readonly<Record<string, unknown>>
 
-/** Throws when the contract has no such operation. */
-export function operationOf(contract: Contract, name: string): ContractOperation {
+const joined = new WeakMap<ContractOperation, string>()
+
+/** Throws when the contract has no such operation, or its script is not the one that it names by `sha1`. */
+export function operationOf(contract: Contract, name: string): RunnableOperation {
   const operation = contract.operations[name]
   if (operation === undefined) throw new Error(`the contract has no ${name}`)
-  return operation
+  const source = operation.source ?? joined.get(operation) ?? joinedSource(contract, name, operation)
+  joined.set(operation, source)
+  return { ...operation, source }
+}
+
+function joinedSource(
+  { texts = [] }: Contract,
+  name: string,
+  { pieces = [], sha1 }: ContractOperation,
+): string {
+  const lines = pieces.flatMap((piece) => {
+    if (typeof piece === 'string') return piece
+    const [text = 0, from = 0, count = 0] = piece
+    return texts[text]?.lines.slice(from, from + count) ?? []
+  })
+  const source = lines.join('\n')
+  if (createHash('sha1').update(source).digest('hex') !== sha1)
+    throw new Error(`the pieces of ${name} are not the script that its sha1 names`)
+  return source
 }
 
 /** Whether a contract, which may be of an older release, has the call of a step: `given` and `answer` are what it says. */
@@ -55,7 +85,7 @@ export function argumentsFor({ arguments: fields }: ContractOperation, all: Argu
   return Object.fromEntries(Object.entries(all).filter(([name]) => known.has(name)))
 }
 
-export function scriptOf(name: string, { sha1, source, reads, answers }: ContractOperation): Script {
+export function scriptOf(name: string, { sha1, source, reads, answers }: RunnableOperation): Script {
   return { name, sha1, source, reads, bytes: Object.values(answers).flat().some(holdsBytes) }
 }
 

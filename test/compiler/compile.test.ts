@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { operationOf, type Contract as VectorContract } from '../../src/testing/vector-contract.ts'
 import { compileTree } from '../../tools/contract/compile.ts'
+import type { ShippedContract } from '../../tools/contract/contract.ts'
 import { withTables } from '../../tools/contract/emit-docs.ts'
 import { contractJson } from '../../tools/contract/emit-json.ts'
 import { locate } from '../../tools/contract/locate.ts'
 
 const GOOD = join(import.meta.dirname, 'fixtures/good')
-const contract = compileTree(GOOD, '1.2.3')
+const contract = compileTree(GOOD, '1.2.3', undefined, { form: 'readable' })
 
 function operation(name: string): (typeof contract.operations)[string] {
   const found = contract.operations[name]
@@ -102,7 +104,9 @@ test('a definition stands once in a script, before those that use it, in the ord
 
 test('the clock stands in a script exactly as the contract tells it', () => {
   expect(contract.clock).toContain("redis.call('TIME')")
-  expect(operation('demo/take-notes').source.split(contract.clock ?? '?').length).toBe(2)
+  const shipped = compileTree(GOOD, '1.2.3')
+  for (const { clock, operations } of [contract, shipped])
+    expect(operations['demo/take-notes']?.source.split(clock ?? '?').length).toBe(2)
 })
 
 test('a key that only goes into a table of keys needs no local', () => {
@@ -150,7 +154,29 @@ test('a structure lists the commands that its scripts call', () => {
 })
 
 test('the JSON text holds the whole contract', () => {
-  expect(JSON.parse(contractJson(contract))).toEqual(contract)
+  const told: ShippedContract & VectorContract = JSON.parse(contractJson(compileTree(GOOD, '1.2.3')))
+
+  const { operations, ...others } = compileTree(GOOD, '1.2.3')
+  expect(told).toMatchObject({ format: 2, ...others })
+  expect(Object.keys(told.operations)).toEqual(Object.keys(operations))
+  for (const [name, { source, lines: _lines, ...described }] of Object.entries(operations)) {
+    expect(told.operations[name]).toMatchObject(described)
+    expect(operationOf(told, name).source).toBe(source)
+  }
+  const lines = told.texts.flatMap(({ file, numbers, lines: all }) =>
+    all.map((line, at) => `${file}:${numbers[at]} ${line}`),
+  )
+  expect(new Set(lines).size).toBe(lines.length)
+})
+
+test('a script whose pieces are not what its hash says is refused', () => {
+  const told: VectorContract = JSON.parse(
+    contractJson(compileTree(GOOD, '1.2.3')).replaceAll('redis.call', 'redis.pcall'),
+  )
+
+  expect(() => operationOf(told, 'demo/take-notes')).toThrow(
+    'the pieces of demo/take-notes are not the script',
+  )
 })
 
 test('a page receives the tables between its markers and keeps everything else', () => {

@@ -25,7 +25,7 @@ function compiled(body: string, { keys = LIST, module = '' } = {}): Contract {
   writeFileSync(join(root, 'gauge/keys.lua'), keys)
   writeFileSync(join(root, 'gauge/read.lua'), `${HEAD}${body}return { 'read' }\n`)
   writeFileSync(join(root, 'shared/clean.lua'), module)
-  return compileTree(root)
+  return compileTree(root, undefined, undefined, { form: 'readable' })
 }
 
 const CLEAN = `local function drop(keys)\n  redis.call('UNLINK', keys.state, keys.spare_log)\nend

@@ -43,7 +43,7 @@ function compiled(body: string, module = MODULE): OperationContract | undefined 
   writeFileSync(join(root, 'gauge/keys.lua'), KEYS)
   writeFileSync(join(root, 'gauge/read.lua'), `${HEAD}${body}`)
   writeFileSync(join(root, 'shared/gauges.lua'), module)
-  return compileTree(root).operations['gauge/read']
+  return compileTree(root, undefined, undefined, { form: 'readable' }).operations['gauge/read']
 }
 
 function problems(...given: Parameters<typeof compiled>): string[] {

@@ -28,7 +28,8 @@ export function sent(body: string, fragment = ''): [line: number, text: string][
   writeFileSync(join(root, 'gauge/keys.lua'), "return {\n  state = 'string', -- the gauge\n}\n")
   writeFileSync(join(root, 'gauge/set.lua'), `${HEAD}${body}`)
   writeFileSync(join(root, 'shared/odd.lua'), fragment)
-  const operation = compileTree(root).operations['gauge/set']
+  const { operations } = compileTree(root, undefined, undefined, { form: 'readable' })
+  const operation = operations['gauge/set']
   const text = operation?.source.split('\n') ?? []
   const lines = text.map((line, at): [number, string] => [locate(operation?.lines ?? [], at + 1).line, line])
   return lines.slice(2)

@@ -39,7 +39,9 @@ function written(body: string, module: string): string {
 }
 
 function compiled(body: string, module = MODULE): OperationContract | undefined {
-  return compileTree(written(body, module)).operations['gauge/put']
+  return compileTree(written(body, module), undefined, undefined, { form: 'readable' }).operations[
+    'gauge/put'
+  ]
 }
 
 function problems(...given: Parameters<typeof compiled>): string[] {

@@ -4,17 +4,19 @@
 import type { Redis } from 'ioredis'
 import type { Queue } from 'perilune'
 import { expect, test } from 'vitest'
-import contract from '../../lua/contract.json' with { type: 'json' }
+import { operationOf } from '../../src/testing/vector-contract.ts'
 import { audit } from '../audit/audit.ts'
+import { readContract } from '../conformance/files.ts'
 import { setup } from '../denied-fixture.ts'
 import { type Case, claims, enqueues, hold, HOUR, type Jobs, passes, put } from './denied-queue-calls.ts'
 import { changes, ends } from './denied-queue-ends.ts'
 
+const contract = readContract()
 const cases: Record<string, Case> = { ...claims, ...ends, ...enqueues, ...changes }
 
 /** The commands of a script, as its text has them. */
 function commandsOf(operations: Case['of']): string[] {
-  const texts = operations.map((operation) => contract.operations[operation].source)
+  const texts = operations.map((operation) => operationOf(contract, operation).source)
   const found = texts.flatMap((text) => [...text.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)])
   return [...new Set(found.map(([, name = '']) => name.toLowerCase()))].toSorted()
 }

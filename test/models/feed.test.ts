@@ -17,6 +17,7 @@ import { readContract, readVectors } from '../conformance/files.ts'
 import { FeedModel, LEASE_MS, MAX_CLAIMS, type NewMessage, REMEMBER_MS } from './feed-model.ts'
 import { type Step, step } from './feed-steps.ts'
 import { countOf } from '../proof.ts'
+import { readableContract } from '../readable-scripts.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
@@ -32,7 +33,7 @@ afterAll(async () => {
  * The same scripts where what is rare happens all the time: the log is written anew, a message a call, and bodies of three bytes
  * are stored apart.
  */
-function eager({ operations, ...others }: Contract): Contract {
+function eager({ operations, ...others }: ReturnType<typeof readableContract>): Contract {
   const replaced: [string, string][] = [
     ['bytes > 16384', 'bytes > 2'],
     ['#bodies[at] > 16384', '#bodies[at] > 2'],
@@ -186,7 +187,7 @@ class History {
 
 test.each([
   ['', contract],
-  [' while its log is written anew, with bodies apart', eager(contract)],
+  [' while its log is written anew, with bodies apart', eager(readableContract('feed'))],
 ])('a feed answers every history as the model does%s', { timeout: 3_600_000 }, async (_, scripts) => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History(scripts).play(steps))

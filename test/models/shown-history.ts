@@ -13,6 +13,7 @@ import { runRounds } from '../../src/counters/showing.ts'
 import type { Driver, Script } from '../../src/driver.ts'
 import { Runtime } from '../../src/runtime/runtime.ts'
 import { sqliteEvents } from '../../src/sinks/sqlite.ts'
+import { readable } from '../readable-scripts.ts'
 import { seeded } from '../soak/random.ts'
 
 export type Rule =
@@ -296,9 +297,10 @@ export class History {
   }
 }
 
-function withoutRule(script: Script, without: Rule | null): Script {
+function withoutRule(shipped: Script, without: Rule | null): Script {
   const rule = without === null ? undefined : RULES[without]
-  if (rule === undefined || rule[0] !== script.name) return script
+  if (rule === undefined || rule[0] !== shipped.name) return shipped
+  const script = readable(shipped)
   const source = script.source.replace(rule[1], () => rule[2])
   if (source === script.source) throw new Error(`${script.name} has no ${rule[1]}`)
   return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }

@@ -1,17 +1,17 @@
 // What the scripts of a release do not know yet does not keep them from taking turns with those of this tree.
 
 import { afterAll, expect, inject, test } from 'vitest'
-import type { Contract, ContractOperation } from '../../src/testing/vector-contract.ts'
+import type { Contract, ContractOperation, RunnableOperation } from '../../src/testing/vector-contract.ts'
 import type { VectorFile } from '../../src/testing/vector-file.ts'
 import { playVector } from '../../src/testing/vector-player.ts'
-import { readContract } from '../conformance/files.ts'
 import { onServer } from '../conformance/places.ts'
+import { readableContract } from '../readable-scripts.ts'
 
 const place = onServer(inject('redisPort'))
 afterAll(() => place.close())
 
-const current = readContract()
-const put = current.operations['catalog/put'] as ContractOperation
+const current: Contract = readableContract('catalog')
+const put = current.operations['catalog/put'] as RunnableOperation
 const steps = [
   { call: 'catalog/put', with: { name: 'a' }, answer: ['created', '$us'] },
   { call: 'catalog/put', with: { name: 'a' }, answer: ['existed', '$us', 'd'] },

@@ -74,6 +74,17 @@ test('a run writes the module; another run and a check find nothing to do', () =
   expect(module).toContain('~<namespace>:{visits:* &<namespace>:{visits:* -@all')
 })
 
+test('scripts keep the names of their sources where that is asked for, and a check then asks for it, too', () => {
+  fixture()
+
+  expect(generate('--readable')).toMatchObject({ status: 0 })
+
+  const module = readFileSync(join(folder, 'app/made/redis.ts'), 'utf8')
+  expect(module).toContain('for at = visits_at, #visits, 2 do')
+  expect(generate('--readable', '--check')).toMatchObject({ status: 0 })
+  expect(generate('--check')).toMatchObject({ status: 1 })
+})
+
 test('a check fails where the module is not what would be written, and writes nothing', () => {
   fixture()
   expect(generate('--check')).toMatchObject({

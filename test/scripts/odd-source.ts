@@ -71,7 +71,7 @@ class Writer {
 
   #statement(known: string[]): string {
     const inner = (): string => this.block(3, [...known])
-    const at = this.#upTo(13)
+    const at = this.#upTo(18)
     if (at < 4) return this.#function(known)
     if (at < 6) return `trace = trace .. ${this.#call(known)}`
     if (at === 6) return `do${this.#gap()}${inner()}end`
@@ -81,6 +81,14 @@ class Writer {
     if (at === 10) return `redis.call('HSET', keys.state, 'k' .. #trace, ${this.#call(known)})`
     if (at === 11) return `local ${this.#name()}, ${this.#name()} = function() return 1 end, ${this.#text()}`
     if (at === 12) return `(tostring)(${this.#call(known)})`
+    if (at === 13) return `local trace = trace .. 'l'`
+    if (at === 14) return `for _, trace in ipairs({ trace, 'i' }) do${this.#gap()}${inner()}end`
+    if (at === 15)
+      return `local odd = { trace = trace, a = 'a' } function odd.b(trace, a) return trace:rep(1) .. a end trace = odd.b(odd.trace, odd.a)`
+    if (at === 16)
+      return `local function more(...)${this.#gap()}local a, b = ...${this.#gap()}return b or a, ... end trace = trace .. (more('a', 'b'))`
+    if (at === 17)
+      return `local a, b, K = 1 ..'a', 2 - -1, 0x1 .. ''${this.#gap()}trace = trace .. a .. b .. K`
     return `if #trace > 60 then trace = trace.odd.odd end`
   }
 

@@ -2,6 +2,7 @@
 
 import type { Driver } from '../../src/driver.ts'
 import { rewriting } from '../faults/rewriting-driver.ts'
+import { readable } from '../readable-scripts.ts'
 
 /** Where the script says something else without the rule. */
 interface Edit {
@@ -62,8 +63,10 @@ end`,
 export function withoutRule(driver: Driver, rule: Rule | null): Driver {
   const edit = rule === null ? undefined : EDITS[rule]
   if (edit === undefined) return driver
-  return rewriting(driver, ({ name, source }) => {
-    if (name !== edit.script) return source
+  return rewriting(driver, (script) => {
+    const { name } = script
+    if (name !== edit.script) return script.source
+    const { source } = readable(script)
     if (source.split(edit.from).length !== 2) throw new Error(`${name} does not say once: ${edit.from}`)
     return source.replace(edit.from, () => edit.to)
   })

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Driver } from 'perilune'
+import { readable } from '../readable-scripts.ts'
 import type { Rule } from './fault.ts'
 
 export interface ScriptSabotage {
@@ -78,8 +79,9 @@ export function breakScripts(driver: Driver, sabotage: ScriptSabotage): Driver {
 
 type Script = Parameters<Driver['load']>[0]
 
-function broken(script: Script, { scripts, rule, instead }: ScriptSabotage): Script {
-  if (!scripts.test(script.name)) return script
+function broken(shipped: Script, { scripts, rule, instead }: ScriptSabotage): Script {
+  if (!scripts.test(shipped.name)) return shipped
+  const script = readable(shipped)
   if (script.source.split(rule).length !== 2) throw new Error(`${script.name} has not one rule '${rule}'`)
   const source = script.source.replace(rule, () => instead)
   return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }

@@ -17,6 +17,8 @@ export interface GenerateOptions {
   readonly check: boolean
   /** The folder with the Lua files of the library. */
   readonly library: string
+  /** Scripts keep the names and the blanks of their sources; default: false. */
+  readonly readable?: boolean
 }
 
 /** What is wrong, in the user's words; the message says all. */
@@ -25,15 +27,18 @@ export class CommandError extends Error {
 }
 
 /** Writes the module; returns what to tell about it. Throws CommandError, and then nothing is written. */
-export function generate({ folder, out, check, library }: GenerateOptions): string {
+export function generate({ folder, out, check, library, readable = false }: GenerateOptions): string {
   // Any other file would be overwritten, such as the source that was meant to be read.
   if (!/\.[cm]?ts$/.test(out))
     throw new CommandError(`--out must be a TypeScript module, such as redis.ts, not ${out}`)
-  const text = orExplain('read', folder, () => moduleOf(folder, library))
+  const text = orExplain('read', folder, () => moduleOf(folder, library, readable))
   // A checkout may have given it line breaks of Windows.
   const known = check || isFile(out) ? orExplain('read', out, () => readIfThere(out)) : null
   if (known?.replaceAll('\r\n', '\n') === text) return `${out} is up to date`
-  if (check) throw new CommandError(`${out} differs: run perilune generate ${folder} --out ${out}`)
+  if (check)
+    throw new CommandError(
+      `${out} differs: run perilune generate ${folder} --out ${out}${readable ? ' --readable' : ''}`,
+    )
   orExplain('write', out, () => {
     mkdirSync(dirname(resolve(out)), { recursive: true })
     writeFileSync(out, text)
@@ -60,13 +65,13 @@ function orExplain<Value>(what: 'read' | 'write', place: string, act: () => Valu
   }
 }
 
-function moduleOf(folder: string, library: string): string {
+function moduleOf(folder: string, library: string, readable: boolean): string {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new CommandError(
       `there is no folder ${folder}: write the folder that has <structure>/<operation>.lua`,
     )
   try {
-    const contract = compileTree(folder, undefined, library)
+    const contract = compileTree(folder, undefined, library, { form: readable ? 'readable' : 'short' })
     if (Object.keys(contract.operations).length === 0) {
       throw new CommandError(
         `${folder} has no operations: write them as ${folder}/<structure>/<operation>.lua`,

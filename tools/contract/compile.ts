@@ -36,8 +36,7 @@ import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import { readScript, refuseInto, type Script } from './script.ts'
-import { sentText } from './sent-text.ts'
-import { stripped } from './stripped.ts'
+import { moduleText, sentText, type TextForm } from './sent-text.ts'
 import { readTree, type Tree } from './tree.ts'
 
 const CHECKS = [
@@ -58,23 +57,35 @@ const CHECKS = [
 /** For folders that are not ours: those that use modules of a library. */
 const CHECKS_OF_USERS = [...CHECKS, checkRepeats, checkWholes]
 
+export interface CompileOptions {
+  /** Of the texts of scripts; default: `short`, which is what is shipped. */
+  readonly form?: TextForm
+  /** Only the operations of this one. */
+  readonly structure?: string
+}
+
 /**
- * The contract of the Lua files below `root`, which may use modules of `library`. Throws a ContractError with
- * every problem found.
+ * The contract of the Lua files below `root`, which may use modules of `library`. Throws a ContractError with every problem
+ * found.
  */
-export function compileTree(root: string, version = '0.0.0', library?: string): Contract {
+export function compileTree(
+  root: string,
+  version = '0.0.0',
+  library?: string,
+  { form = 'short', structure }: CompileOptions = {},
+): Contract {
   const tree = readTree(root, library)
   const problems: Problem[] = []
-  const scripts = readScripts(tree, library === undefined ? CHECKS : CHECKS_OF_USERS, problems)
+  const sources = tree.operations.filter((each) => structure === undefined || each.structure === structure)
+  const scripts = readScripts(tree, sources, library === undefined ? CHECKS : CHECKS_OF_USERS, problems)
   checkStructures(scripts, problems)
   problems.push(...tree.problems)
-  const sent = new Map(scripts.map((script) => [script, sentText(script)]))
+  const sent = new Map(scripts.map((script) => [script, sentText(script, form)]))
   for (const [{ file }, text] of problems.length === 0 ? sent : []) checkRoom(text, file, problems)
   if (problems.length > 0) throw new ContractError(inOrder(problems))
   return {
-    format: 1,
     version,
-    clock: clockOf(tree),
+    clock: clockOf(tree, form),
     structures: structuresOf(scripts),
     operations: Object.fromEntries(
       [...sent].map(([script, text]) => [script.name, operationOf(script, text)]),
@@ -82,9 +93,14 @@ export function compileTree(root: string, version = '0.0.0', library?: string): 
   }
 }
 
-function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Script[] {
+function readScripts(
+  tree: Tree,
+  sources: Tree['operations'],
+  checks: typeof CHECKS,
+  problems: Problem[],
+): Script[] {
   const structures = new Map<string, { readonly modules: Modules; readonly keys: KeyList | null }>()
-  return tree.operations.flatMap(({ text, ...source }) => {
+  return sources.flatMap(({ text, ...source }) => {
     const { structure } = source
     const known = structures.get(structure) ?? {
       modules: tree.modulesFor(structure),
@@ -106,9 +122,9 @@ function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Sc
   })
 }
 
-function clockOf(tree: Tree): string | null {
+function clockOf(tree: Tree, form: TextForm): string | null {
   const clock = tree.modules.find(({ file }) => file.endsWith('/shared/clock.lua'))
-  return clock === undefined ? null : stripped({ source: clock.text, lines: [[1, clock.file, 1]] }).source
+  return clock === undefined ? null : moduleText(clock.text, form)
 }
 
 function structuresOf(scripts: readonly Script[]): Record<string, StructureContract> {

@@ -1,4 +1,4 @@
-// The shape of lua/contract.json: all that a binding in any language needs to know.
+// What the compiler knows of scripts, and the shape of lua/contract.json: all that a binding in any language needs to know.
 
 /** Where a run of built lines comes from: its first built line, the source file, the first line there. */
 export type LineRun = readonly [built: number, file: string, line: number]
@@ -80,10 +80,32 @@ export interface StructureContract {
 }
 
 export interface Contract {
-  readonly format: 1
   readonly version: string
   /** The text of shared/clock as it stands in every script that tells the time; null without one. */
   readonly clock: string | null
   readonly structures: Readonly<Record<string, StructureContract>>
   readonly operations: Readonly<Record<string, OperationContract>>
+}
+
+/** What is sent of one file, in the order in which scripts have it. */
+export interface ShippedText {
+  readonly file: string
+  /** Which line of the file each of its lines is. */
+  readonly numbers: readonly number[]
+  readonly lines: readonly string[]
+}
+
+/** Lines as they are, or lines of a text: which text, the first line of it, how many; all from 0. */
+export type ShippedPiece = string | readonly [text: number, from: number, count: number]
+
+export interface ShippedOperation extends Omit<OperationContract, 'source' | 'lines'> {
+  /** What is joined with line breaks to be the script; `sha1` is that of the whole. */
+  readonly pieces: readonly ShippedPiece[]
+}
+
+/** lua/contract.json: each line of Lua stands there once. */
+export interface ShippedContract extends Omit<Contract, 'operations'> {
+  readonly format: 2
+  readonly texts: readonly ShippedText[]
+  readonly operations: Readonly<Record<string, ShippedOperation>>
 }

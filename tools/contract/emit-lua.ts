@@ -1,77 +1,68 @@
 // The texts of scripts as generated modules hold them: each line of a file of Lua once, and what each script takes of them.
 
 import type { Contract, OperationContract } from './contract.ts'
-import { locate } from './locate.ts'
+import { isRun, type KeyLines, Pieces, type SentFile, type SentLine } from './pieces.ts'
 import { camel, pascal } from './spelling.ts'
-
-/** A line of a file as scripts have it; one that differs between scripts is there several times. */
-interface SentLine {
-  readonly line: number
-  readonly text: string
-}
-
-interface Piece {
-  readonly file: string
-  readonly from: number
-  count: number
-}
 
 /** All lines that the scripts of a contract have, by file. */
 export class LuaTexts {
-  readonly #files = new Map<string, SentLine[]>()
+  readonly #pieces: Pieces
 
-  constructor({ operations }: Contract) {
-    const seen = new Map<string, Set<string>>()
-    for (const { file, line, text } of Object.values(operations).flatMap(linesOf)) {
-      const known = seen.get(file) ?? new Set()
-      seen.set(file, known)
-      if (known.has(`${line} ${text}`)) continue
-      known.add(`${line} ${text}`)
-      this.#files.set(file, [...(this.#files.get(file) ?? []), { line, text }])
-    }
-    for (const lines of this.#files.values()) lines.sort((one, next) => one.line - next.line)
+  constructor(contract: Contract) {
+    this.#pieces = new Pieces(contract)
   }
 
-  /** The script as the lines of files that it takes, one behind the other. */
+  /** The script as the lines of files that it takes, one behind the other; what follows in the same file does not name it again. */
   pieces(operation: OperationContract): string {
-    const pieces: Piece[] = []
-    for (const { file, ...line } of linesOf(operation)) {
-      const at = this.#place(file, line)
-      const last = pieces.at(-1)
-      if (last?.file === file && last.from + last.count === at) last.count++
-      else pieces.push({ file, from: at, count: 1 })
-    }
-    return pieces.map(({ file, from, count }) => `${nameOf(file)}, ${from}, ${count}`).join(', ')
+    let last: SentFile | null = null
+    return this.#pieces
+      .of(operation)
+      .map((piece) => {
+        if (!isRun(piece)) return keysText(piece, operation)
+        const { of, from, count } = piece
+        const name = of === last ? '' : `${nameOf(of.file)}, `
+        last = of
+        return `${name}${from}, ${count}`
+      })
+      .join(', ')
   }
 
   /** The constants that hold the files of which it is true. */
   constants(isMeant: (file: string) => boolean, prefix = ''): string {
-    const files = [...this.#files.keys()].filter(isMeant).toSorted()
-    return files.map((file) => `${prefix}${this.#constant(file)}`).join('')
+    const files = this.#pieces.files.filter(({ file }) => isMeant(file))
+    return files.map((file) => `${prefix}${constantOf(file)}`).join('')
   }
 
   /** The names of what these scripts take of modules that no structure has for itself. */
   general(operations: readonly OperationContract[]): string[] {
-    const files = operations.flatMap(linesOf).map(({ file }) => file)
-    return [...new Set(files.filter(isGeneral).map(nameOf))].toSorted()
-  }
-
-  #constant(file: string): string {
-    const lines = this.#files.get(file) ?? []
-    const text = lines.map((each) => each.text).join('\n')
-    const escaped = text.replace(/[\\`]|\$(?=\{)/g, '\\$&')
-    return `const ${nameOf(file)}: LuaText = { file: '${file}', taken: [${takenOf(lines).join(', ')}], text: \`${escaped}\` }\n`
-  }
-
-  #place(file: string, { line, text }: SentLine): number {
-    return (this.#files.get(file) ?? []).findIndex((each) => each.line === line && each.text === text)
+    const runs = operations.flatMap((operation) => this.#pieces.of(operation)).filter(isRun)
+    const files = runs.map(({ of }) => of.file).filter(isGeneral)
+    return [...new Set(files.map(nameOf))].toSorted()
   }
 }
 
-function linesOf({ source, lines }: OperationContract): (SentLine & { readonly file: string })[] {
-  return source.split('\n').map((text, at) => ({ ...locate(lines, at + 1), text }))
+/** The numbers of the keys that have locals, and of those in the table; the library writes the lines. */
+function keysText({ text }: KeyLines, { keys }: OperationContract): string {
+  const lines = text.split('\n')
+  const table = lines.findIndex((line) => line.endsWith('{'))
+  const locals = lines.slice(0, table < 0 ? lines.length : table)
+  const numbers = locals.map((line) => /KEYS\[(\d+)\]/.exec(line)?.[1])
+  const entries = table < 0 ? [] : lines.slice(table + 1, -1)
+  const parts = keys.map(({ part }) => part.replaceAll('-', '_'))
+  const given = entries.map((line) => parts.indexOf(line.slice(0, line.indexOf('='))) + 1)
+  return `{ ${[
+    ...(numbers.length > 0 ? [`locals: [${numbers.join(', ')}]`] : []),
+    ...(given.length > 0 ? [`table: [${given.join(', ')}]`] : []),
+  ].join(', ')} }`
 }
 
+function constantOf({ file, lines }: SentFile): string {
+  const text = lines.map((each) => each.text).join('\n')
+  const escaped = text.replace(/[\\`]|\$(?=\{)/g, '\\$&')
+  return `const ${nameOf(file)}: LuaText = { file: '${file}', taken: [${takenOf(lines).join(', ')}], text: \`${escaped}\` }\n`
+}
+
+/** In pairs: how far the next line is behind the last one, and how many follow each other. */
 function takenOf(lines: readonly SentLine[]): number[] {
   const taken: number[] = []
   let next = 1

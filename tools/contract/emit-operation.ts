@@ -22,17 +22,27 @@ export function readerAlias(reader: string): string {
   return reader === 'unexpected' ? reader : `as${pascal(reader)}`
 }
 
-/** The object; `name` is what its functions are called after, `script` the text of its script. */
-export function operationText(name: string, operation: OperationContract, script: string): string {
-  const parts = operation.keys.filter(({ repeated }) => !repeated).map(({ part }) => `'${part}'`)
+/** The object; `name` is what its functions are called after, `script` the text of its script, `parts` that of the parts of its keys. */
+export function operationText(
+  name: string,
+  operation: OperationContract,
+  script: string,
+  parts: string = partsOf(operation),
+): string {
   return [
     '{',
     `  script: ${script},`,
-    `  parts: [${parts.join(', ')}],`,
+    `  parts: ${parts},`,
     encoder(operation.arguments),
     decoder(name, operation.answers),
     '}\n',
   ].join('\n')
+}
+
+/** The last part of each of its own keys. */
+export function partsOf({ keys }: OperationContract): string {
+  const parts = keys.filter(({ repeated }) => !repeated).map(({ part }) => `'${part}'`)
+  return `[${parts.join(', ')}]`
 }
 
 /** Any text in single quotes. */

@@ -4,7 +4,7 @@
 import type { Contract, OperationContract } from './contract.ts'
 import { listReaders } from './emit-decoder.ts'
 import { LuaTexts } from './emit-lua.ts'
-import { docstring, operationText, READERS, readerAlias, traitsOf } from './emit-operation.ts'
+import { docstring, operationText, partsOf, READERS, readerAlias, traitsOf } from './emit-operation.ts'
 import { answerTypes, argumentTypes } from './emit-types.ts'
 import { camel, pascal } from './spelling.ts'
 
@@ -25,7 +25,15 @@ function lintNote(body: string): string {
 }
 
 function scriptText(path: string, operation: OperationContract, texts: LuaTexts): string {
-  return `/* @__PURE__ */ linked('${path}', '${operation.sha1}', { ${traitsOf(operation)} }, [${texts.pieces(operation)}])`
+  return `/* @__PURE__ */ linked('${path}', '${operation.sha1}', { ${traitsOf(operation)} }, ${partsName(path)}, [${texts.pieces(operation)}])`
+}
+
+function partsName(path: string): string {
+  return `${camel(path.split('/')[1] ?? path)}Parts`
+}
+
+function partsText(path: string, operation: OperationContract): string {
+  return `const ${partsName(path)}: readonly string[] = ${partsOf(operation)}\n\n`
 }
 
 function imports(body: string, library: string, general: readonly string[]): string {
@@ -51,6 +59,6 @@ function moduleText(path: string, operation: OperationContract, texts: LuaTexts)
     argumentTypes(name, operation.arguments),
     answerTypes(name, operation.answers),
     listReaders(name, operation.answers),
-    `${docstring(`${operation.about}\n\nCost: ${operation.cost}.`)}export const ${camel(name)}: Operation<${pascal(name)}Arguments, ${pascal(name)}Answer> = ${operationText(name, operation, scriptText(path, operation, texts))}`,
+    `${partsText(path, operation)}${docstring(`${operation.about}\n\nCost: ${operation.cost}.`)}export const ${camel(name)}: Operation<${pascal(name)}Arguments, ${pascal(name)}Answer> = ${operationText(name, operation, scriptText(path, operation, texts), partsName(path))}`,
   ].join('\n')
 }

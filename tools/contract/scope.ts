@@ -5,6 +5,10 @@ import { partsOf } from './parts.ts'
 
 export interface Binding {
   readonly name: string
+  /** Where it is declared. */
+  readonly declared: Lua.Identifier
+  /** The one that was declared last of all that are in scope where this one is declared, hidden ones too. */
+  readonly before: Binding | null
   readonly line: number
   readonly kind: 'local' | 'parameter' | 'loop'
   /** What a local statement sets it to, when one value belongs to it alone. */
@@ -85,6 +89,7 @@ class Resolver implements Names {
   readonly #resolved = new Map<Lua.Node, Binding>()
   readonly #owners = new Map<Lua.FunctionDeclaration, Binding>()
   readonly #scopes: Map<string, Binding>[] = []
+  #last: Binding | null = null
 
   bindingOf(node: Lua.Node | undefined): Binding | null {
     return (node && this.#resolved.get(node)) ?? null
@@ -95,11 +100,13 @@ class Resolver implements Names {
   }
 
   block(body: readonly Lua.Node[], before?: () => void, after?: () => void): void {
+    const last = this.#last
     this.#scopes.push(new Map())
     before?.()
     this.#all(body)
     after?.()
     this.#scopes.pop()
+    this.#last = last
   }
 
   #all(nodes: readonly Lua.Node[]): void {
@@ -189,6 +196,8 @@ class Resolver implements Names {
     const line = lineOf(name)
     const binding: Binding = {
       name: name.name,
+      declared: name,
+      before: this.#last,
       line,
       kind,
       init,
@@ -199,6 +208,7 @@ class Resolver implements Names {
       writes: [],
     }
     this.bindings.push(binding)
+    this.#last = binding
     this.#resolved.set(name, binding)
     if (fn) this.#owners.set(fn, binding)
     this.#scopes.at(-1)?.set(name.name, binding)

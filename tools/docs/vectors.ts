@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Contract, OperationContract } from '../contract/contract.ts'
+import type { ShippedContract, ShippedOperation } from '../contract/contract.ts'
 import { textOf } from './pages.ts'
 
 interface VectorFile {
@@ -19,7 +19,7 @@ interface Step {
 
 /** What is missing in the vectors, as `file problem`. */
 export function checkVectors(root: string): string[] {
-  const { operations }: Contract = JSON.parse(textOf(root, 'lua/contract.json'))
+  const { operations }: ShippedContract = JSON.parse(textOf(root, 'lua/contract.json'))
   const structures = Object.values(operations).map(({ structure }) => structure)
   return [...new Set(structures)].flatMap((structure) => {
     const path = `test/conformance/${structure}.json`
@@ -34,7 +34,7 @@ export function checkVectors(root: string): string[] {
   })
 }
 
-function unansweredOf(name: string, { answers }: OperationContract, file: VectorFile): string[] {
+function unansweredOf(name: string, { answers }: ShippedOperation, file: VectorFile): string[] {
   const told = new Set(stepsOf(name, file).flatMap(({ answer }) => (Array.isArray(answer) ? answer[0] : [])))
   return Object.keys(answers)
     .filter((word) => !told.has(word))
@@ -42,7 +42,7 @@ function unansweredOf(name: string, { answers }: OperationContract, file: Vector
 }
 
 /** The first step that goes wrong speaks for the others. */
-function argumentsOf(name: string, operation: OperationContract, file: VectorFile): string[] {
+function argumentsOf(name: string, operation: ShippedOperation, file: VectorFile): string[] {
   const declared = operation.arguments.map((argument) => argument.name)
   for (const step of stepsOf(name, file)) {
     const given = Object.keys({ ...file.defaults?.[name], ...step.with })

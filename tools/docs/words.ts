@@ -1,6 +1,6 @@
 // What scripts answer is told in words, and docs/words.md has each of them.
 
-import type { Contract } from '../contract/contract.ts'
+import type { ShippedContract } from '../contract/contract.ts'
 import { textOf } from './pages.ts'
 
 const PAGE = 'docs/words.md'
@@ -8,7 +8,7 @@ const HEADING = '## Status words'
 
 /** The answers that the page lacks, as `file problem`. */
 export function checkWords(root: string): string[] {
-  const { operations }: Contract = JSON.parse(textOf(root, 'lua/contract.json'))
+  const { operations }: ShippedContract = JSON.parse(textOf(root, 'lua/contract.json'))
   const answers = Object.values(operations).flatMap((operation) => Object.keys(operation.answers))
   const page = textOf(root, PAGE)
   const told = page.slice(page.indexOf(HEADING))

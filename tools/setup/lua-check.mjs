@@ -1,8 +1,8 @@
 // luacheck on the built scripts: only there are fragments together with what uses them. Findings are
 // told by the file and line in lua/ that they come from.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { run } from './command.mjs'
 import { root } from './node-version.mjs'
 
@@ -20,29 +20,24 @@ const OPTIONS = [
 
 /** Resolves to `{ code, output }` as `run` does. */
 export async function checkScripts() {
-  const { operations } = JSON.parse(readFileSync(join(root, 'lua/contract.json'), 'utf8'))
   const folder = mkdtempSync(join(tmpdir(), 'perilune-lua-'))
   try {
-    for (const [name, { source }] of Object.entries(operations))
-      writeScript(join(folder, `${name}.lua`), source)
+    const written = await run(join(root, 'node_modules/.bin/tsx'), ['tools/readable-scripts.ts', folder])
+    if (written.code !== 0) return written
     const { code, output } = await run('luacheck', [...OPTIONS, '.'], { cwd: folder })
     if (code > 2) return { code, output } // it could not check
-    const findings = judge(output.trim().split('\n').filter(Boolean), operations)
+    const findings = judge(output.trim().split('\n').filter(Boolean), JSON.parse(written.output))
     return { code: findings.length === 0 ? 0 : 1, output: findings.join('\n') }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function writeScript(file, source) {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, source)
-}
-
-function judge(lines, operations) {
+/** `linesOf`: of each script, where its lines come from. */
+function judge(lines, linesOf) {
   const found = lines.map((line) => {
     const [, name, builtLine, message] = /^(?:\.\/)?(.+)\.lua:(\d+):\d+: (.*)$/.exec(line)
-    return { ...placeOf(Number(builtLine), operations[name].lines), message }
+    return { ...placeOf(Number(builtLine), linesOf[name]), message }
   })
   const ours = found.filter((finding) => !isSpareFunction(finding))
   // A finding in a fragment is one finding, however many scripts include it.
